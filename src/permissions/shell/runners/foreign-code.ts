@@ -137,7 +137,12 @@ const LEFT_OUT = /^--?(exclude|ignore|skip)/;
  */
 export function attachedNames(words: readonly ShellWord[]): readonly string[] {
   if (takesText(words) || readOnlyUse(words) !== undefined) return [];
-  return words.slice(1).flatMap(({ value }) => (LEFT_OUT.test(value) ? [] : attachedIn(value)));
+  return words.slice(1).flatMap(({ value }) => {
+    if (LEFT_OUT.test(value)) return [];
+    // Some programs take quotes off themselves: `curl -F 'f=@"name"'`.
+    const bare = value.replace(/["'\\]/g, '');
+    return [...attachedIn(value), ...(bare === value ? [] : [bare, ...attachedIn(bare)])];
+  });
 }
 
 function attachedIn(value: string): readonly string[] {
@@ -147,7 +152,7 @@ function attachedIn(value: string): readonly string[] {
     const first = Math.max(2, text.length - LONGEST_PATH);
     for (let at = first; at < text.length; at++) names.push(text.slice(at));
   }
-  const signs = [...text.matchAll(/[=@:,;]/g)].map(({ index }) => index);
+  const signs = [...text.matchAll(/[=@:,;<]/g)].map(({ index }) => index);
   const [first] = signs;
   if (first !== undefined) names.push(text.slice(0, first));
   signs.forEach((at, index) => {

@@ -8,6 +8,7 @@ import { GIT_LOOKS, gitSubcommandAt } from '../programs/git.js';
 import { PROGRAMS } from '../programs/index.js';
 import { assignsByFormat } from '../programs/text.js';
 import { isTransparent } from '../programs/wrappers.js';
+import { namingOptions } from './naming-options.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
 const NEVER_BY_PREFIX = wordSet(
@@ -40,11 +41,52 @@ export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
     : -1;
   // `python -m pytest -p x` is `pytest -p x`.
   if (module !== -1) return hazardsIn({ words: words.slice(module + 1), fed });
-  const hazard = own(HAZARDS, program);
-  const uncovered = uncoveredIn(program, words);
+  const modelled = hazardName(program);
+  const hazard = own(HAZARDS, modelled);
+  const uncovered = [...uncoveredIn(program, words), ...namedIn(program, words)];
   // Whatever comes out of the input may be an option of any program.
   if (fed && !isPlain(program)) return ['xargs', ...uncovered];
-  return hazard === undefined ? uncovered : [...uncovered, ...listedIn(program, hazard, words)];
+  return hazard === undefined ? uncovered : [...uncovered, ...listedIn(modelled, hazard, words)];
+}
+
+/** Other names of the programs in the table below. */
+const ALIASES: readonly (readonly [RegExp, string])[] = [
+  [/^(.*-)?(cc|c\+\+|g\+\+|cpp|c89|c99|gfortran|gcc)$/, 'gcc'],
+  [/^(.*-)?clang(\+\+|-cl|-cpp)?$/, 'clang'],
+  [/^(.*-)?(ar|gcc-ar|ranlib|nm|ld|ld\.(bfd|gold|lld)|objdump|objcopy|strip|size|strings)$/, 'nm'],
+  [/^(vi|r?view|ex|r?vim|nvim|gvim|vimdiff)$/, 'vim'],
+  [/^nodejs$/, 'node'],
+  [/^[bg]?(sd)?tar$/, 'tar'],
+  [/^gmake$/, 'make'],
+  [/^sqlite$/, 'sqlite3'],
+  [/^mariadb$/, 'mysql'],
+  [/^py\.test$/, 'pytest'],
+  [/^sdiff$/, 'diff3'],
+];
+
+/** The row of a program by its name without a version (`gcc-12`) or by another name of it (`cc`). */
+function hazardName(program: string): string {
+  if (Object.hasOwn(HAZARDS, program) || program.length > LONGEST_NAME) return program;
+  const bare = program.replace(/-?\d+(\.\d+)*$/, '');
+  const isMeant = ([names]: (typeof ALIASES)[number]): boolean =>
+    names.test(program) || names.test(bare);
+  return ALIASES.find(isMeant)?.[1] ?? bare;
+}
+
+/** No system takes a longer name of a file. */
+const LONGEST_NAME = 255;
+
+/** Options that tell by their names what they do, where no row lists all of them. */
+function namedIn(program: string, words: readonly ShellWord[]): readonly string[] {
+  const values = words.slice(1).map(({ value }) => value);
+  if (program === 'git') {
+    const at = gitSubcommandAt(words.slice(1));
+    const isKnown = at === -1 || GIT_SUBCOMMANDS.has(values[at] ?? '');
+    return isKnown ? [] : namingOptions(values.slice(at + 1));
+  }
+  const row = own(PROGRAMS, program);
+  const isListed = row !== undefined && row.partial !== true && row.restrictsOnly !== true;
+  return isListed && row.custom === undefined ? [] : namingOptions(values);
 }
 
 /** Options that are not known, and code that does more than print: files, pipes, commands or further source files. */
@@ -69,6 +111,8 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
   const short = isGit ? optionTable(own(GIT_SHORT, subcommand) ?? '') : NO_OPTIONS;
   // What follows the name of a package is for its program.
   const mine = program === 'npx' ? rest.slice(0, end + 1) : rest;
+  const inner = program === 'npx' && end !== -1 ? words.slice(end + 1) : [];
+  const ended = rest.indexOf('--');
   const found = mine.filter((value, at) => {
     if (isGit) {
       // In front of the subcommand an option may take the next word, and change everything.
@@ -77,11 +121,23 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
       if (at === end) return !GIT_SUBCOMMANDS.has(value);
       if (/^ext::/i.test(value) || GIT_RUNS.test(`${subcommand} ${value}`)) return true;
     } else if (hazard.words?.test(value) === true) return true;
+    // Its settings name programs, and all of them are options.
+    if (program === 'npm' && value.startsWith('-') && (ended === -1 || at < ended)) {
+      return !NPM_HARMLESS.test(value);
+    }
+    // A project of this directory.
+    if (program === 'tsc' && /^--?p(roject)?$/i.test(value)) {
+      return !/^(\.|tsconfig[\w.-]*\.json)$/.test(rest[at + 1] ?? '');
+    }
     // The old way to write options, without a dash.
     if (program === 'tar' && at === 0 && /^[^-]*[IFP]/.test(value)) return true;
     return isGiven(value, hazard.options) || isGiven(value, short);
   });
-  return [...wild, ...found];
+  return [
+    ...wild,
+    ...found,
+    ...(inner.length === 0 ? [] : hazardsIn({ words: inner, fed: false })),
+  ];
 }
 
 /** By the row of the program, or of its subcommand: what is not listed may do anything. */
@@ -144,8 +200,9 @@ function isGiven(value: string, table: OptionTable): boolean {
   return values.length > 0 || [...flags].some((one) => table.short.has(one) || table.long.has(one));
 }
 
-/** What follows is run. */
-const GIT_RUNS = /^(submodule foreach|bisect run)$/;
+/** What follows is run, or the option is. */
+const GIT_RUNS =
+  /^(submodule foreach|bisect (run|replay|view|visualize)|filter-branch (?!(-f|--force|--prune-empty|--all|--)$)-.*)$/s;
 
 /** By which a builtin sets a variable, or looks one up. */
 function variableOption(name: string, words: readonly ShellWord[]): string | undefined {
@@ -167,6 +224,14 @@ function hazard(options: string, words?: RegExp): Hazard {
   return { options: optionTable(options), words };
 }
 
+/** Of a compiler: what it loads and runs, what is passed on to other programs, and files it writes besides. */
+const COMPILES =
+  /^@|^--?(wrapper|fplugin|fpass-plugin|fmodule-mapper|load|X|specs|prefix|config|plugin|W[alp],|aux-info|dump(dir|base)|save-temps|fuse-ld|ld-path|driver-mode|gcc-toolchain|gcc-install-dir|cc1|mllvm|serialize-diagnostics|M[FJD]|MMD|iplugindir|fprofile|fdump|fopt-info|fsave-optimization-record|fcrash-diagnostics|fmodules|foffload|resource-dir|B|T)|^-o./;
+
+/** Options of npm that choose no program and no place. */
+const NPM_HARMLESS =
+  /^(-|--|-[sqdvhlapgwmDPOEByf]+|--(no-)?(silent|quiet|verbose|loglevel|json|long|all|depth|parseable|save|save-(dev|prod|optional|exact|peer|bundle)|global|workspaces?|include-workspace-root|if-present|ignore-scripts|audit|audit-level|fund|dry-run|force|legacy-peer-deps|strict-peer-deps|package-lock|package-lock-only|prefer-(offline|online|dedupe)|offline|production|omit|include|only|dev|prod|tag|access|otp|version|help|yes|colou?r|unicode|progress|description|searchlimit|foreground-scripts|update-notifier|engine-strict|message|git-tag-version|commit-hooks|preid)(=.*)?)$/s;
+
 /**
  * Options with which a program runs another one, reads its own code from elsewhere, writes a file or
  * leaves the place it works in. A rule for the beginning of a command does not cover them: only a
@@ -175,7 +240,7 @@ function hazard(options: string, words?: RegExp): Hazard {
 const HAZARDS: Readonly<Record<string, Hazard>> = {
   bazel: hazard('run_under action_env shell_executable output_base output_user_root'),
   cargo: hazard('-ZC config manifest-path target-dir'),
-  clang: hazard('-o', /^-(wrapper|fplugin|load|Xclang|specs|B|T)/),
+  clang: hazard('-o', COMPILES),
   cmake: hazard('-EPCS build toolchain', /^-D/),
   csplit: hazard('-f prefix'),
   curl: hazard(
@@ -184,13 +249,14 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
     abstract-unix-socket proto-default etag-save output-dir remote-header-name`,
     /^@|=@|%output\{|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
   ),
+  dc: hazard('-f file', /!/),
+  diff3: hazard('-o diff-program output'),
   docker: hazard('-H host context config'),
   fd: hazard('-xX exec exec-batch'),
   find: hazard('', /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/),
   eslint: hazard(`-co config rulesdir plugin parser resolve-plugins-relative-to format output-file
     cache-location`),
-  'g++': hazard('', /^-(wrapper|fplugin|specs|B|T)/),
-  gcc: hazard('', /^-(wrapper|fplugin|specs|B|T)/),
+  gcc: hazard('', COMPILES),
   gdb: hazard(
     '',
     /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
@@ -204,21 +270,24 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
     '',
     /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
   ),
+  install: hazard('strip-program'),
   jq: hazard('-L rawfile slurpfile from-file'),
   kubectl: hazard('-s kubeconfig server context'),
   less: hazard('-oOkT lesskey-file lesskey-src log-file LOG-FILE tag-file', /^\+/),
   make: hazard(
     '-fCI eval file makefile directory include-dir',
     // Programs that rules run by variable, and values that are more than a word: a path, an option, a function.
-    /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)[:+?!]*=|^[^=\s]*=.*[^\w.,:+@%=]/s,
+    /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)\s*[:+?!]*=|!\s*=|^[^=]*=.*[^\w.,:+@%=]/s,
   ),
   man: hazard('-PHCl pager html config-file local-file'),
+  mocha: hazard('-r require import file opts package extension ui'),
   mysql: hazard('-e execute pager tee', /\\!|system\s/),
   node: hazard(
     `-repC require eval print import loader experimental-loader env-file inspect inspect-brk
     snapshot-blob openssl-config conditions`,
     /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
   ),
+  nm: hazard('plugin', /^@|^-plugin/),
   npm: hazard(`-C script-shell prefix local-prefix logs-dir node-options globalconfig userconfig`),
   npx: hazard('-cp call package'),
   openssl: hazard('', /^-(engine|provider|provider-path|out|config|writerand)$/),
@@ -228,34 +297,40 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
     `-FLo filter lua-filter pdf-engine output data-dir extract-media defaults template`,
   ),
   pip: hazard(
-    `-tc target prefix root index-url extra-index-url find-links constraint config-settings`,
+    `-tcd target prefix root index-url extra-index-url find-links constraint config-settings python log
+    report src cache-dir dest cert client-cert build-option global-option keyring-provider`,
   ),
   pnpm: hazard('script-shell dir prefix node-options'),
   prettier: hazard('plugin config plugin-search-dir'),
   protoc: hazard('plugin', /^--[\w-]+_out=/),
   psql: hazard('-of output file log-file', /\\(!|o|g|copy|w)|\|/),
   pytest: hazard(
-    `-pco rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file`,
+    `-pcoW pythonwarnings rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file`,
   ),
   rsync: hazard('-e rsh rsync-path write-batch only-write-batch log-file'),
-  rustc: hazard('-CLo codegen out-dir'),
+  rspec: hazard('-rIOof require options out format', /^@/),
+  rustc: hazard('-CLoZ codegen out-dir emit extern sysroot', /^@/),
   ruby: hazard('-erI'),
   scp: hazard('-SoFJ'),
   sftp: hazard('-SoFbD'),
   split: hazard('filter'),
   sqlite3: hazard(
     '',
-    /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b|\b(edit|writefile|load_extension)\s*\(/i,
+    /^--?(cmd|init|A|ar)|^\.(?!\/)|[\n;]\s*\.[a-z]|\b(edit|writefile|load_extension)\s*\(/i,
   ),
   ssh: hazard('-oFESI', /ProxyCommand|LocalCommand/i),
   tar: hazard(`-IFP checkpoint-action use-compress-program to-command rsh-command rmt-command
     new-volume-script info-script absolute-names`),
   tcpdump: hazard('-zw'),
   terraform: hazard('', /^--?(chdir|out|state|state-out|plugin-dir)\b/),
+  tsc: hazard(
+    '',
+    /^@|^--?(b|build|out|outdir|outfile|declarationdir|generatetrace|generatecpuprofile|tsbuildinfofile|init)$/i,
+  ),
   unzip: hazard('-d'),
-  vim: hazard('-cSuwWs cmd startuptime', /^\+/),
+  vim: hazard('-cSuwWsl cmd startuptime remote remote-expr remote-send listen luamod-dev', /^\+/),
   wget: hazard(`-OoaPie output-document output-file append-output directory-prefix use-askpass input-file
-    config execute post-file body-file load-cookies save-cookies warc-file`),
+    config execute post-file body-file rejected-log load-cookies save-cookies warc-file`),
   yarn: hazard('cwd use-yarnrc script-shell'),
   zip: hazard('unzip-command test', /^-TT|^-T/),
 };

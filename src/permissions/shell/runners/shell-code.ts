@@ -1,6 +1,6 @@
 import { trimEnd } from '../../../lib/text/trim-end.js';
 import { normalise } from '../../../platform/fs/paths.js';
-import { literalWord, programOf, type ShellWord, type SimpleCommand } from '../model.js';
+import { literalWord, nameOf, programOf, type ShellWord, type SimpleCommand } from '../model.js';
 
 /** Code that a command gives to a shell, as far as it is known. */
 export interface GivenCode {
@@ -128,6 +128,15 @@ const HOLDS_COMMAND =
 export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
   if (!HOLDS_COMMAND.test(name) || !value.literal) return [];
   return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...substitutionsIn(value.value)];
+}
+
+/** What a builtin that declares variables assigns to them. */
+export function assignedBy(words: readonly ShellWord[]): SimpleCommand['assignments'] {
+  if (!/^(export|declare|typeset|readonly|local)$/.test(nameOf(words) ?? '')) return [];
+  return words.slice(1).flatMap((word) => {
+    const [, name, value = ''] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word.value) ?? [];
+    return name === undefined ? [] : [{ name, value: { ...word, value } }];
+  });
 }
 
 /** Stands for a redirection where only words are looked at; no program is called so. */

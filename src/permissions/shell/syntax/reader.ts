@@ -26,7 +26,7 @@ import {
 } from '../model.js';
 import { renderShell } from '../render/render.js';
 import { disguisesOf, timeIn } from '../runners/runners.js';
-import { codeInAssignment, viewsAndTargets } from '../runners/shell-code.js';
+import { assignedBy, codeInAssignment, viewsAndTargets } from '../runners/shell-code.js';
 import { differenceFromBash } from './bash-differences.js';
 import { type Directories, directoriesAfter, launchedIn, union } from './directories.js';
 import { composedIn, isCode } from './evaluated-words.js';
@@ -296,7 +296,8 @@ export class Reader {
     const found = disguisesOf(words, { piped, budget });
     const { views: seen, scripts, suspects, opaque } = found;
     this.#opaque ??= opaque ?? localeIn(command);
-    const assigned = assignments.flatMap(({ name, value }) => codeInAssignment(name, value));
+    const set = [...assignments, ...seen.flatMap(assignedBy)];
+    const assigned = set.flatMap(({ name, value }) => codeInAssignment(name, value));
     // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
     const counted = assignments.find(({ name, value }) => isCode(name, value));
     if (counted !== undefined) {
