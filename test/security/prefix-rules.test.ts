@@ -126,6 +126,9 @@ describe('commands that write or run something by an unusual word', () => {
     ['Bash(tsc *)', 'tsc -p ../other'],
     ['Bash(tool *)', 'tool --load-plugin=./x'],
     ['Bash(tool *)', 'tool --editor ./x'],
+    ['Bash(jest *)', 'jest --globalSetup ./x'],
+    ['Bash(vitest *)', 'vitest run --environment ./x'],
+    ['Bash(ctags *)', 'ctags --options=./x'],
     ['Bash(tool *)', 'tool --reporter ./x.js'],
     ['Bash(env *)', 'env LD_PRELOAD=./x.so ls'],
   ])('are not covered by %s: %s', async (rule, command) => {
@@ -194,6 +197,8 @@ describe('a variable whose value is run as a command', () => {
     "declare -x GIT_EXTERNAL_DIFF='rm a.txt'; git diff",
     "typeset -x GIT_EXTERNAL_DIFF='rm a.txt'; git diff",
     "readonly GIT_EXTERNAL_DIFF='rm a.txt'; export GIT_EXTERNAL_DIFF; git diff",
+    "printf -v GIT_EXTERNAL_DIFF 'rm a.txt'; export GIT_EXTERNAL_DIFF; git diff",
+    "printf -v GIT_EXTERNAL_DIFF %s 'rm a.txt'; export GIT_EXTERNAL_DIFF; git diff",
     "command export 'GIT_EXTERNAL_DIFF=rm a.txt'; git diff",
     "x=GIT_EXTERNAL_DIFF; export $x='rm a.txt'; git diff",
     "GIT_EXTERNAL_DIFF='rm a.txt' git diff",

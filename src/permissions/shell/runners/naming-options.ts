@@ -5,7 +5,7 @@ const NAMING = wordSet(
   `agent agentlib agentpath askpass browser callback cmd command commands conf config configfile editor
   engine eval exec execute extension hook hooks import interpreter javaagent launcher linker load loader
   log logfile out outdir outfile output outputfile pager plugin plugins preload preprocessor prog program
-  rc rcfile renderer require rsh runner script scripts shell specs ssh transform transformer wrapper`,
+  rc rcfile setup teardown options opts renderer require rsh runner script scripts shell specs ssh transform transformer wrapper`,
 );
 /** Programs take long options that are cut short. */
 const CUT_SHORT = wordSet(
@@ -31,8 +31,9 @@ export function namingOptions(values: readonly string[]): readonly string[] {
     if (HARMLESS.test(parts.join('-'))) return false;
     const argument = given ?? values[at + 1] ?? '';
     if (parts.at(-1) === 'output' && FORMAT.test(argument)) return false;
-    // A reporter is a name that the program knows, or a file that it loads.
-    if (/^(reporters?|formatter)$/.test(parts.at(-1) ?? '')) return /[./\\]/.test(argument);
+    // A reporter or an environment is a name that the program knows, or a file that it loads.
+    if (/^(reporters?|formatter|environment|resolver)$/.test(parts.at(-1) ?? ''))
+      return /[./\\]/.test(argument);
     const last = parts.at(-1) ?? '';
     const isCut = dashes === '--' && last.length > 3;
     return (

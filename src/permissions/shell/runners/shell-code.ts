@@ -132,7 +132,14 @@ export function codeInAssignment(name: string, value: ShellWord): readonly strin
 
 /** What a builtin that declares variables assigns to them. */
 export function assignedBy(words: readonly ShellWord[]): SimpleCommand['assignments'] {
-  if (!/^(export|declare|typeset|readonly|local)$/.test(nameOf(words) ?? '')) return [];
+  const builtin = nameOf(words) ?? '';
+  if (builtin === 'printf' && words[1]?.value.startsWith('-v') === true) {
+    const isApart = words[1].value === '-v';
+    const name = isApart ? (words[2]?.value ?? '') : words[1].value.slice(2);
+    // Each of these may be what it becomes.
+    return words.slice(isApart ? 3 : 2).map((value) => ({ name, value }));
+  }
+  if (!/^(export|declare|typeset|readonly|local)$/.test(builtin)) return [];
   return words.slice(1).flatMap((word) => {
     const [, name, value = ''] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word.value) ?? [];
     return name === undefined ? [] : [{ name, value: { ...word, value } }];
