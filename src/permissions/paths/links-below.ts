@@ -7,6 +7,10 @@ interface LinkTests {
   isFine(target: PathSpellings): boolean | Promise<boolean>;
   /** Also asked about every name. */
   readonly isFineName?: ((name: string) => boolean) | undefined;
+  /** What lies behind links counts, too; unless stated it does. */
+  readonly follows?: boolean;
+  /** So do directories in these; unless stated they do. */
+  readonly deep?: boolean;
 }
 
 /**
@@ -16,7 +20,7 @@ interface LinkTests {
 export async function linksStay(
   starts: readonly PathSpellings[],
   judge: PathJudge,
-  { isFine, isFineName = () => true }: LinkTests,
+  { isFine, isFineName = () => true, follows = true, deep = true }: LinkTests,
 ): Promise<boolean> {
   const queue = starts.map(({ real }) => real);
   const seen = new Set<string>();
@@ -32,11 +36,11 @@ export async function linksStay(
       if (++entries > MOST_ENTRIES) return false;
       if (!isFineName(name)) return false;
       const path = `${directory}/${name}`;
-      if (kind === 'directory') queue.push(path);
+      if (kind === 'directory' && deep) queue.push(path);
       if (kind !== 'symlink') continue;
       const target = await judge.spell(path);
       if (!(await isFine(target))) return false;
-      queue.push(target.real);
+      if (follows) queue.push(target.real);
     }
   }
   return true;

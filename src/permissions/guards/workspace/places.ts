@@ -2,6 +2,7 @@ import type { FileSystem } from '../../../platform/fs/fs.js';
 import { isInside, join, relative, resolve, toPosix } from '../../../platform/fs/paths.js';
 import type { AgentRef } from '../../../protocol/agent-ref.js';
 import type { CallView } from '../../gate/view.js';
+import { linksStay } from '../../paths/links-below.js';
 import type { PathSpellings } from '../../paths/paths.js';
 import { mainCheckout } from '../../paths/working-trees.js';
 
@@ -79,4 +80,40 @@ function hiddenProblem(fence: Fence, { literal, real }: PathSpellings): string |
   }
   const tree = mainCheckout(fence.workspace)?.tree ?? fence.workspace;
   return `${literal} is in the main checkout, and this agent works in a tree of its own: use ${resolve(join(tree, way))}`;
+}
+
+/** Where names come from that may be links. */
+export interface NameWalk {
+  readonly starts: readonly string[];
+  /** What lies deeper has its turn, too. */
+  readonly deep: boolean;
+  /** Whether a link of this path may be among them. */
+  mayBe(path: string): boolean;
+}
+
+/**
+ * Whether what is hidden lies below these paths, or links there may lead to it: all that a command follows, or
+ * those whose names it hands on.
+ */
+export async function leadsToHidden(
+  paths: readonly string[],
+  directories: readonly string[] = ['/'],
+  { fence, view }: Pick<FencePlace, 'fence' | 'view'>,
+  walk?: NameWalk,
+): Promise<boolean> {
+  const isFine = (target: PathSpellings): boolean =>
+    readProblem(fence, target, { below: true }) === undefined;
+  const named = walk && {
+    isFine: (target: PathSpellings): boolean => isFine(target) || !walk.mayBe(target.literal),
+    follows: false,
+    deep: walk.deep,
+  };
+  for (const directory of directories) {
+    for (const path of paths) {
+      const starts = await view.judge.spellFrom(directory, path);
+      if (!starts.every(isFine)) return true;
+      if (!(await linksStay(starts, view.judge, named ?? { isFine }))) return true;
+    }
+  }
+  return false;
 }

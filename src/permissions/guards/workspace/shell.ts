@@ -1,7 +1,7 @@
 import { expandHome, join, resolve } from '../../../platform/fs/paths.js';
-import { linksStay } from '../../paths/links-below.js';
 import { type PathSpellings, throughProcess } from '../../paths/paths.js';
-import { simpleFileUse } from '../../shell/effects/uses.js';
+import { ALONE } from '../../shell/effects/program.js';
+import { simpleFileUse, treesOf } from '../../shell/effects/uses.js';
 import {
   nameOf,
   programOf,
@@ -12,10 +12,19 @@ import {
 } from '../../shell/model.js';
 import { disguisesOf, unwrapForGrant } from '../../shell/runners/runners.js';
 import { cdTarget, directoriesAfter } from '../../shell/syntax/directories.js';
+import { fedNames } from './fed-names.js';
 import { gitProblem, pushProblem, readGit, textlessOperands } from './git.js';
 import { createLinkWatch, type LinkWatch } from './links.js';
-import { type FencePlace, isWithin, readProblem, valueProblem, writeProblem } from './places.js';
-import { fedNames, type LineValues, lineValues } from './values.js';
+import {
+  type FencePlace,
+  isWithin,
+  leadsToHidden,
+  type NameWalk,
+  readProblem,
+  valueProblem,
+  writeProblem,
+} from './places.js';
+import { type LineValues, lineValues } from './values.js';
 import {
   asLooks,
   EXPORTS,
@@ -56,6 +65,8 @@ type Need =
       readonly below?: boolean;
       /** Links below are followed. */
       readonly follows?: boolean;
+      /** Of what lies below, links of these names are followed. */
+      readonly walk?: NameWalk;
       /** From where; absent: from where the command runs. */
       readonly from?: readonly string[] | undefined;
     };
@@ -142,7 +153,9 @@ async function* needsOfLooks(
   if (fence.hidden.length === 0) return;
   const found: ShellWord[] = [];
   for (const word of unknown) {
-    const values = word.raw === '' ? fedNames(command) : await valuesOf(word, command.directories);
+    const fed = word.raw === '' ? fedNames(command, { follows: filesOnly === true }) : undefined;
+    if (fed?.walk !== undefined) yield { access: 'read', walk: fed.walk };
+    const values = word.raw === '' ? fed?.words : await valuesOf(word, command.directories);
     // fail-closed: what is decided at run time may be a file of the main checkout.
     if (values === undefined) {
       yield unreadable(`which file ${word.raw || 'its input names'} is is decided at run time`);
@@ -221,6 +234,13 @@ async function* needsOfWriter(words: Words, command: SimpleCommand, line: Line):
   if (/^(tar|bsdtar)$/.test(program) && words.some(keepsAbsolute)) {
     yield unreadable('it unpacks files by their absolute names');
   }
+  for (const { start, follows, moves = [] } of treesOf(words, ALONE)) {
+    if (line.fence.hidden.length === 0 || program === 'find') continue;
+    if (!start.literal) yield unreadable(`\`${program}\` takes names of files from elsewhere`);
+    if (follows !== true) continue;
+    const from = command.directories?.map((directory) => resolve(directory, ...moves));
+    yield { access: 'read', paths: [start.value], follows: true, from };
+  }
   const patterns = patternsOf(words);
   const simple = simpleFileUse(words);
   if (simple !== undefined) {
@@ -272,7 +292,7 @@ async function needProblem(
     // fail-closed: what fits cannot be told, and may be anywhere but below.
     else if (access !== 'read') {
       return unreadable('it names files by a pattern that cannot be followed');
-    } else if (leadsUp(pattern) || (await leadsToHidden(['.'], command, line))) {
+    } else if (leadsUp(pattern) || (await leadsToHidden(['.'], command.directories, line))) {
       return unreadable(`${pattern} leads elsewhere`);
     }
   }
@@ -289,7 +309,12 @@ async function needProblem(
       }
     }
   }
-  return need.follows === true && (await leadsToHidden(paths, command, line))
+  if (need.walk !== undefined && (await leadsToHidden(need.walk.starts, from, line, need.walk))) {
+    return unreadable(
+      'names of files are handed on, and a link among them may lead to the main checkout (find: add -type f)',
+    );
+  }
+  return need.follows === true && (await leadsToHidden(paths, from, line))
     ? unreadable('it follows the links in directories (diff: add --no-dereference)')
     : undefined;
 }
@@ -326,23 +351,6 @@ async function expanded(
     files.push(...found);
   }
   return files;
-}
-
-/** Whether what is hidden lies below these paths, or links there may lead to it. */
-async function leadsToHidden(
-  paths: readonly string[],
-  { directories = ['/'] }: SimpleCommand,
-  { fence, view }: Line,
-): Promise<boolean> {
-  const isFine = (target: PathSpellings): boolean =>
-    readProblem(fence, target, { below: true }) === undefined;
-  for (const directory of directories) {
-    for (const path of paths) {
-      const starts = await view.judge.spellFrom(directory, path);
-      if (!starts.every(isFine) || !(await linksStay(starts, view.judge, { isFine }))) return true;
-    }
-  }
-  return false;
 }
 
 /** `cd -`, `cd ..` in a loop, and all but `cd` after which the directory is not known. */

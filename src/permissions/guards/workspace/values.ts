@@ -1,15 +1,7 @@
 import type { SyntaxNode } from 'unbash';
-import { own } from '../../../lib/own.js';
 import { relative } from '../../../platform/fs/paths.js';
 import type { CallView } from '../../gate/view.js';
-import {
-  literalWord,
-  nameOf,
-  programOf,
-  type ShellReading,
-  type ShellWord,
-  type SimpleCommand,
-} from '../../shell/model.js';
+import { literalWord, type ShellReading, type ShellWord } from '../../shell/model.js';
 import { readShell } from '../../shell/syntax/read.js';
 import { leadsUp } from './words.js';
 
@@ -168,85 +160,4 @@ async function settingsIn(text: string, { commands }: ShellReading): Promise<Set
     for (const { value } of rest) unclear.add(/^[A-Za-z_]\w*/.exec(value)?.[0] ?? '');
   }
   return { set, unclear, isUnclear };
-}
-
-/**
- * The names that a command gets from the one in front of it; empty: names of what lies in directories
- * that the line itself names, which are judged there. Undefined: they may be any.
- */
-export function fedNames(command: SimpleCommand): readonly ShellWord[] | undefined {
-  const values = command.words.map(({ value }) => value);
-  if (/^(find|fd|fdfind)$/.test(programOf(command.words) ?? '')) {
-    return values.some((value) => /^-files0-from/.test(value)) ? undefined : [];
-  }
-  // fail-closed: then they come out of a file.
-  if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
-  if (!isPlain(command)) return undefined;
-  let first = command.fedBy;
-  while (first !== undefined && isPlain(first) && passesOn(first)) first = first.fedBy;
-  if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
-  if (nameOf(first.words) === 'echo') {
-    return first.words.slice(1).flatMap(({ value }) => value.split(/\s+/).map(literalWord));
-  }
-  return listsNames(first) ? [] : undefined;
-}
-
-/** fail-closed: of what a substitution adds nobody knows whose input it is. */
-function isPlain({ words, redirections }: SimpleCommand): boolean {
-  return (
-    words.every(({ literal }) => literal) &&
-    redirections.every(({ access, target }) => access !== 'read' && target?.literal !== false)
-  );
-}
-
-const GREP = {
-  needs: /^-[a-zA-Z]*l|^--files-with-matches$/,
-  never: /^--label/,
-};
-const GIT = { never: /^--format/ };
-const FD = { never: /^(-\w*[xX]|--exec|--exec-batch|--format)/ };
-
-/** Programs that print names of what they go through: with an option that has to be there, and those that print more. */
-const LISTS: Readonly<Record<string, { readonly needs?: RegExp; readonly never: RegExp }>> = {
-  find: { never: /^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/ },
-  fd: FD,
-  fdfind: FD,
-  // A long list tells where links lead, too.
-  ls: { never: /^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/ },
-  git: GIT,
-  grep: GREP,
-  egrep: GREP,
-  fgrep: GREP,
-  rg: {
-    needs: /^(-[a-zA-Z]*l|--files|--files-with-matches)$/,
-    never: /^(-r|--replace|--path-separator)/,
-  },
-};
-
-function listsNames({ words }: SimpleCommand): boolean {
-  const rule = own(LISTS, programOf(words) ?? '');
-  const has = (option: RegExp): boolean => words.slice(1).some(({ value }) => option.test(value));
-  // Only in front of everything else it is the subcommand.
-  const isOther = rule === GIT && words[1]?.value !== 'ls-files';
-  return (
-    rule !== undefined &&
-    !isOther &&
-    !has(rule.never) &&
-    (rule.needs === undefined || has(rule.needs))
-  );
-}
-
-/** Leaves lines of its input out or puts them in order, and changes none. */
-function passesOn({ words }: SimpleCommand): boolean {
-  const rest = words.slice(1).map(({ value }) => value);
-  const isNumber = (value: string, at: number): boolean =>
-    /^\+?\d+$/.test(value) && /^-[nkmABC]$/.test(rest[at - 1] ?? '');
-  // What stands by itself is a file, which is read in place of the input.
-  const operands = rest.filter((value, at) => !value.startsWith('-') && !isNumber(value, at));
-  const program = programOf(words) ?? '';
-  const isSearch = /^[ef]?grep$/.test(program);
-  if (!isSearch && !/^(head|tail|sort|uniq)$/.test(program)) return false;
-  const known = isSearch ? /^-[EFGPivwxABCm]+\d*$/ : /^-[abdfhiknqruVv]*\d*$/;
-  const options = rest.filter((value) => value.startsWith('-'));
-  return operands.length === (isSearch ? 1 : 0) && options.every((value) => known.test(value));
 }

@@ -62,6 +62,9 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
     // Without an option, too, diff compares what lies in directories.
     below: name === 'diff' || targets.some(({ recursion }) => recursion !== undefined),
     around: targets.some(({ target }) => target === HERE),
+    ...(targets.some(({ recursion }) => recursion?.follows === true)
+      ? { filesOnly: true as const }
+      : {}),
   };
   const known = readOnlyUse(words);
   if (known !== undefined) return { ...known, ...how, unknown: [] };

@@ -27,7 +27,7 @@ export function argumentsOfPrimary(name: string): number | undefined {
  */
 export type NameTest = (
   name: string,
-  kind: 'file' | 'directory',
+  kind: 'file' | 'directory' | 'link',
   path?: string,
 ) => 'yes' | 'no' | 'maybe';
 
@@ -137,6 +137,7 @@ function ofType(letters: string): NameTest {
   const named = letters.split(',');
   return (_, kind) => {
     if (kind === 'directory') return named.includes('d') ? 'yes' : 'no';
+    if (kind === 'link') return named.includes('l') ? 'yes' : 'no';
     return named.every((letter) => letter === 'd') ? 'no' : 'maybe';
   };
 }

@@ -63,7 +63,10 @@ const RG = program(
 );
 
 function walksOfRg(given: GivenOptions, context: CommandContext): Recursion {
-  if (hasFlag(given, 'files type-list version help V')) return { namesOnly: true };
+  const isFollowing = given.tags.has('follow');
+  if (hasFlag(given, 'files type-list version help V')) {
+    return { namesOnly: true, follows: isFollowing };
+  }
   const isConfigured = context.mayBeSet('RIPGREP_CONFIG_PATH') && !given.flags.has('no-config');
   const isUnrestricted = hasFlag(given, 'u unrestricted');
   const isTwice =
@@ -90,7 +93,7 @@ function walksOfRg(given: GivenOptions, context: CommandContext): Recursion {
   const typed = typeSkips(given);
   const ignores = !isUnrestricted && ![...given.flags].some((one) => /^no-i/.test(one));
   return {
-    follows: isConfigured || given.tags.has('follow'),
+    follows: isConfigured || isFollowing,
     skips: {
       file: (name) =>
         (positive.length > 0 && !fits(name)) ||

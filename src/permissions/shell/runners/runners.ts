@@ -54,6 +54,7 @@ export function disguisesOf(
     for (const text of suspectCode(view)) suspects.add(text);
     for (const text of code.scripts) (index > 0 && isLaunched ? suspects : scripts).add(text);
     if (index === 0 || !isLaunched) opaque ??= code.opaque;
+    opaque ??= hiddenInFound(view, budget);
   });
   opaque ??= hiddenHead(words) ?? evaluatedIn(words) ?? (piped ? runsInput(words) : undefined);
   const found = { views, scripts: [...scripts], suspects: [...suspects] };
@@ -73,14 +74,7 @@ function innerCommands(
   budget: Budget,
 ): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
-  if (FINDERS.has(program)) {
-    const isRun = (word: ShellWord): boolean =>
-      (program === 'find' && RUNS.test(word.value)) || mayBeOption(word);
-    budget.spend(words.filter(isRun).length * words.length);
-    const found = words.flatMap((word, at) => (isRun(word) ? [words.slice(at + 1)] : []));
-    const ofFd = program === 'find' ? [] : commandsOfFd(words).map(({ command }) => command);
-    return [...ofFd, ...found].map((command) => [...command, UNKNOWN_WORD]);
-  }
+  if (FINDERS.has(program)) return foundCommands(words, budget);
   const from = firstRun(words, program);
   if (from === undefined) return runByOptions(words).map((word) => [word, UNKNOWN_WORD]);
   // Each view holds all words behind its own.
@@ -91,6 +85,68 @@ function innerCommands(
     if (at < from || value.startsWith('-')) return [];
     return [fed ? [...known.slice(at), UNKNOWN_WORD] : known.slice(at)];
   });
+}
+
+/** What find and fd run, and what that runs in turn. */
+function foundCommands(
+  words: readonly ShellWord[],
+  budget: Budget,
+): readonly (readonly ShellWord[])[] {
+  const found = new Map<string, readonly ShellWord[]>();
+  const take = (command: readonly ShellWord[]): void => {
+    budget.spend(command.length);
+    const key = JSON.stringify(command.map(({ value, literal }) => [value, literal]));
+    if (found.has(key)) return;
+    found.set(key, command);
+    const isFinder = FINDERS.has(programOf(command) ?? '');
+    const inner = isFinder ? launchedBy(command, budget) : innerCommands(command, budget);
+    for (const one of inner) take(one);
+  };
+  for (const command of launchedBy(words, budget)) take(command);
+  return [...found.values()].map((command) =>
+    command.at(-1) === UNKNOWN_WORD ? command : [...command, UNKNOWN_WORD],
+  );
+}
+
+function launchedBy(
+  words: readonly ShellWord[],
+  budget: Budget,
+): readonly (readonly ShellWord[])[] {
+  const program = programOf(words) ?? '';
+  const isRun = (word: ShellWord): boolean =>
+    (program === 'find' && RUNS.test(word.value)) || mayBeOption(word);
+  budget.spend(words.filter(isRun).length * words.length);
+  const found = words.flatMap((word, at) => (isRun(word) ? [words.slice(at + 1)] : []));
+  const ofFd = program === 'find' ? [] : commandsOfFd(words).map(({ command }) => command);
+  return [...ofFd, ...found];
+}
+
+/** `{}`, and what else fd puts parts of the names of files for. */
+export const PLACEHOLDER = /\{(\/{0,2}|\.|\/\.)\}/;
+
+/** A command that find or fd runs, its words as far as no name of a file is put into them. */
+function withoutNames(words: readonly ShellWord[]): readonly ShellWord[] {
+  return words.map((word) => {
+    const at = word.value.search(PLACEHOLDER);
+    return at === -1 ? word : { ...word, literal: false, value: word.value.slice(0, at) };
+  });
+}
+
+/** Why it is not known what find or fd runs for the files that it finds. */
+function hiddenInFound(words: readonly ShellWord[], budget: Budget): string | undefined {
+  const program = programOf(words) ?? '';
+  if (!FINDERS.has(program)) return undefined;
+  const given =
+    program === 'find'
+      ? words.flatMap(({ value }, at) => (RUNS.test(value) ? [words.slice(at + 1)] : []))
+      : commandsOfFd(words).map(({ command }) => [...command, UNKNOWN_WORD]);
+  budget.spend(given.length * words.length);
+  const direct = given.map(withoutNames);
+  const head = direct.map(hiddenHead).find((why) => why !== undefined);
+  if (head !== undefined) return head;
+  // What a name is put into is no code that was read.
+  const all = direct.flatMap((one) => [one, ...innerCommands(one, budget)]);
+  return all.map((one) => shellCode(one).opaque).find((why) => why !== undefined);
 }
 
 function baseOf({ value }: ShellWord): string {

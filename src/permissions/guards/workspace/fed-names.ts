@@ -1,0 +1,172 @@
+import { own } from '../../../lib/own.js';
+import { basename } from '../../../platform/fs/paths.js';
+import {
+  literalWord,
+  nameOf,
+  programOf,
+  type ShellWord,
+  type SimpleCommand,
+} from '../../shell/model.js';
+import { type FindCall, findCall, RUNS } from '../../shell/programs/find.js';
+import { PLACEHOLDER } from '../../shell/runners/runners.js';
+import { FINDERS } from '../../shell/runners/tables.js';
+import type { NameWalk } from './places.js';
+import { leadsUp } from './words.js';
+
+/** Names that a command gets from another one. */
+export interface FedNames {
+  /** Those that the line itself tells. */
+  readonly words: readonly ShellWord[];
+  /** Those of what lies in directories that the line names, which are judged there. */
+  readonly walk?: NameWalk | undefined;
+}
+
+/** The names that a command gets from the one in front of it, or finds itself; undefined: they may be any. */
+export function fedNames(
+  command: SimpleCommand,
+  { follows }: { readonly follows: boolean },
+): FedNames | undefined {
+  const values = command.words.map(({ value }) => value);
+  if (FINDERS.has(programOf(command.words) ?? '')) {
+    if (values.some((value) => /^-files0-from/.test(value))) return undefined;
+    // `{}/name` is another file, which may be any link.
+    const isOther = values.some((value) => value !== '{}' && PLACEHOLDER.test(value));
+    return walkOf(command.words, { isAny: follows || isOther, isRun: true });
+  }
+  // fail-closed: then they come out of a file.
+  if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
+  if (!isPlain(command)) return undefined;
+  const filters: string[] = [];
+  let first = command.fedBy;
+  while (first !== undefined && isPlain(first) && passesOn(first)) {
+    filters.push(...keptBy(first));
+    first = first.fedBy;
+  }
+  if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
+  if (nameOf(first.words) === 'echo') {
+    const words = first.words.slice(1);
+    // fail-closed: which names fit is told by the shell, and what is made of them by the program.
+    if (words.some(({ pattern }) => pattern !== undefined)) return undefined;
+    return { words: words.flatMap(({ value }) => value.split(/\s+/).map(literalWord)) };
+  }
+  // fail-closed: names from there are other files here.
+  const isHere = JSON.stringify(first.directories) === JSON.stringify(command.directories);
+  if (!listsNames(first) || !isHere) return undefined;
+  const found = walkOf(first.words, { isAny: follows, isRun: false });
+  const walk = found?.walk;
+  if (walk === undefined || follows) return found;
+  const mayBe = (path: string): boolean =>
+    walk.mayBe(path) && filters.every((text) => path.includes(text));
+  return { words: [], walk: { ...walk, mayBe } };
+}
+
+/** Where a program that lists names finds them; `isAny`: what is made of them may be any link there. */
+function walkOf(
+  words: readonly ShellWord[],
+  { isAny, isRun }: { readonly isAny: boolean; readonly isRun: boolean },
+): FedNames | undefined {
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1);
+  const values = rest.map(({ value }) => value);
+  const all = { deep: true, mayBe: () => true };
+  if (program === 'find') {
+    const call = findCall(rest);
+    if (!isAny && findsFilesOnly(call)) return { words: [] };
+    // fail-closed: nobody knows what lies where a pattern leads away.
+    if (call.starts.some((start) => !start.literal || leadsAway(start))) return undefined;
+    const tests = isRun ? call.reach.actions : call.reach.prints;
+    const mayBe = (path: string): boolean =>
+      isAny || tests.some((test) => test(basename(path), 'link') !== 'no');
+    const starts = call.starts.map(({ value, pattern }) => (pattern === undefined ? value : '.'));
+    return { words: [], walk: { starts: ['.', ...starts], deep: true, mayBe } };
+  }
+  if (rest.some(leadsAway)) return undefined;
+  const operands = rest.filter(({ value, pattern }) => !/^-/.test(value) && pattern === undefined);
+  const starts = ['.', ...operands.map(({ value }) => value)];
+  if (program === 'ls') {
+    const isDeep = values.some((value) => /^(-\w*R|--recursive)/.test(value));
+    return { words: [], walk: { ...all, starts, deep: isAny || isDeep } };
+  }
+  // A search names no link unless it follows them, which is judged by itself.
+  const isSearch = !/^(git|fd|fdfind)$/.test(program);
+  return !isAny && isSearch ? { words: [] } : { words: [], walk: { ...all, starts } };
+}
+
+function leadsAway({ value, pattern }: ShellWord): boolean {
+  return pattern !== undefined && (leadsUp(pattern) || value.startsWith('-'));
+}
+
+/** `find . -type f -name x -exec cat {}`: no link is among them. */
+function findsFilesOnly({ values, follows }: FindCall): boolean {
+  const at = values.findIndex((value, index) => value === '-type' && values[index + 1] === 'f');
+  const action = values.findIndex((value) => RUNS.test(value) || /^-print/.test(value));
+  const isOpen = values.some((value) => /^(-o|-or|,|!|-not|\(|\)|.*\[)$/.test(value));
+  return at !== -1 && (action === -1 || at < action) && !isOpen && !follows;
+}
+
+/** A text that all lines have which a search lets through. */
+function keptBy({ words }: SimpleCommand): readonly string[] {
+  const rest = words.slice(1).map(({ value }) => value);
+  const isKnown = /grep$/.test(programOf(words) ?? '') && rest.length === 1;
+  return isKnown ? rest.filter((value) => /^\w[\w-]*$/.test(value)) : [];
+}
+
+/** fail-closed: of what a substitution adds nobody knows whose input it is. */
+function isPlain({ words, redirections }: SimpleCommand): boolean {
+  return (
+    words.every(({ literal }) => literal) &&
+    redirections.every(({ access, target }) => access !== 'read' && target?.literal !== false)
+  );
+}
+
+const GREP = {
+  needs: /^-[a-zA-Z]*l|^--files-with-matches$/,
+  never: /^--label/,
+};
+const GIT = { never: /^--format/ };
+const FD = { never: /^(-\w*[xX]|--exec|--exec-batch|--format)/ };
+
+/** Programs that print names of what they go through: with an option that has to be there, and those that print more. */
+const LISTS: Readonly<Record<string, { readonly needs?: RegExp; readonly never: RegExp }>> = {
+  find: { never: /^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/ },
+  fd: FD,
+  fdfind: FD,
+  // A long list tells where links lead, too.
+  ls: { never: /^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/ },
+  git: GIT,
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  rg: {
+    needs: /^(-[a-zA-Z]*l|--files|--files-with-matches)$/,
+    never: /^(-r|--replace|--path-separator)/,
+  },
+};
+
+function listsNames({ words }: SimpleCommand): boolean {
+  const rule = own(LISTS, programOf(words) ?? '');
+  const has = (option: RegExp): boolean => words.slice(1).some(({ value }) => option.test(value));
+  // Only in front of everything else it is the subcommand.
+  const isOther = rule === GIT && words[1]?.value !== 'ls-files';
+  return (
+    rule !== undefined &&
+    !isOther &&
+    !has(rule.never) &&
+    (rule.needs === undefined || has(rule.needs))
+  );
+}
+
+/** Leaves lines of its input out or puts them in order, and changes none. */
+function passesOn({ words }: SimpleCommand): boolean {
+  const rest = words.slice(1).map(({ value }) => value);
+  const isNumber = (value: string, at: number): boolean =>
+    /^\+?\d+$/.test(value) && /^-[nkmABC]$/.test(rest[at - 1] ?? '');
+  // What stands by itself is a file, which is read in place of the input.
+  const operands = rest.filter((value, at) => !value.startsWith('-') && !isNumber(value, at));
+  const program = programOf(words) ?? '';
+  const isSearch = /^[ef]?grep$/.test(program);
+  if (!isSearch && !/^(head|tail|sort|uniq)$/.test(program)) return false;
+  const known = isSearch ? /^-[EFGPivwxABCm]+\d*$/ : /^-[abdfhiknqruVv]*\d*$/;
+  const options = rest.filter((value) => value.startsWith('-'));
+  return operands.length === (isSearch ? 1 : 0) && options.every((value) => known.test(value));
+}
