@@ -330,6 +330,25 @@ describe('architecture', () => {
     expect(issues.map((file) => file.name)).toEqual(['permissions/gate/gate.ts']);
   });
 
+  it.each([
+    ['a tool', 'taskStopTool', ['tools/builtin/set.ts', 'tools/tasks/task-stop.ts']],
+    [
+      'a hook event',
+      'PostCompact',
+      ['hooks/events/compact.ts', 'protocol/hooks/hook-events-project.schema.ts'],
+    ],
+    [
+      'a setting',
+      'agentConcurrency',
+      ['agents/runtime/spawn-limits.ts', 'protocol/settings/settings-own.schema.ts'],
+    ],
+    ['a slash command', 'addDir', ['client/commands/registry.ts', 'client/commands/settings.ts']],
+  ])('adds %s in two files: what declares it and what uses it', (_, word, places) => {
+    const pattern = new RegExp(`(?<![\\w.])${word}(?!\\w)`);
+    const found = shipped.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+    expect(found.toSorted()).toEqual(places);
+  });
+
   it('keeps files and the heart of the runtime short', () => {
     const lines = (name: string): number => (byName.get(name)?.text ?? '').split('\n').length;
     expect(lines('loop/loop.ts')).toBeLessThan(200);
