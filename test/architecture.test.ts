@@ -342,9 +342,13 @@ describe('architecture', () => {
       'agentConcurrency',
       ['agents/runtime/spawn-limits.ts', 'protocol/settings/settings-own.schema.ts'],
     ],
-    ['a slash command', 'addDir', ['client/commands/registry.ts', 'client/commands/settings.ts']],
+    [
+      'a slash command',
+      '(?:const addDir|^ {2}addDir,$)',
+      ['client/commands/registry.ts', 'client/commands/settings.ts'],
+    ],
   ])('adds %s in two files: what declares it and what uses it', (_, word, places) => {
-    const pattern = new RegExp(`(?<![\\w.])${word}(?!\\w)`);
+    const pattern = new RegExp(`(?<![\\w.])${word}(?!\\w)`, 'm');
     const found = shipped.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
     expect(found.toSorted()).toEqual(places);
   });

@@ -123,7 +123,7 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
     } else if (hazard.words?.test(value) === true) return true;
     // Its settings name programs, and all of them are options.
     if (program === 'npm' && value.startsWith('-') && (ended === -1 || at < ended)) {
-      return !NPM_HARMLESS.test(value);
+      return !NPM_HARMLESS.test(value) && isNpmSetting(value);
     }
     // A project of this directory.
     if (program === 'tsc' && /^--?p(roject)?$/i.test(value)) {
@@ -231,6 +231,25 @@ const COMPILES =
 /** Options of npm that choose no program and no place. */
 const NPM_HARMLESS =
   /^(-|--|-[sqdvhlapgwmDPOEByf]+|--(no-)?(silent|quiet|verbose|loglevel|json|long|all|depth|parseable|save|save-(dev|prod|optional|exact|peer|bundle)|global|workspaces?|include-workspace-root|if-present|ignore-scripts|audit|audit-level|fund|dry-run|force|legacy-peer-deps|strict-peer-deps|package-lock|package-lock-only|prefer-(offline|online|dedupe)|offline|production|omit|include|only|dev|prod|tag|access|otp|version|help|yes|colou?r|unicode|progress|description|searchlimit|foreground-scripts|update-notifier|engine-strict|message|git-tag-version|commit-hooks|preid)(=.*)?)$/s;
+
+const NPM_SETTINGS =
+  `auth-type authtoken before bin-links browser ca cache cafile call cert cidr diff dist-url editor expect-results fetch git
+  globalconfig globalignorefile heading http-proxy https-proxy init install-links install-strategy key lockfile-version
+  local-prefix location logs-dir maxsockets metrics-registry node-gyp node-options nodedir noproxy npm-path
+  pack-destination package prefix provenance proxy python registry replace-registry-host sbom-format scope script-shell
+  shell sign-git-commit sign-git-tag tag-version-prefix tmp userconfig user-agent viewer which workspace`.split(
+    /\s+/,
+  );
+
+/** Whether it may be, or be short for, a setting that npm knows. What it does not know changes nothing. */
+function isNpmSetting(value: string): boolean {
+  const name = /^--(?:no-)?([A-Za-z][\w-]*)(?:=.*)?$/s.exec(value)?.[1]?.toLowerCase();
+  return (
+    name === undefined ||
+    NPM_SETTINGS.some((one) => one.startsWith(name) || name.startsWith(one)) ||
+    namingOptions([value]).length > 0
+  );
+}
 
 /**
  * Options with which a program runs another one, reads its own code from elsewhere, writes a file or
