@@ -302,7 +302,7 @@ function recallOnce({ emit }: SessionConfig, { log, model }: AgentParts) {
   const { store, history } = log;
   // Those that earlier processes started: listed before this one starts any.
   const earlierAgents = history.resumed ? store.agents(history.sessionId) : Promise.resolve([]);
-  // A failure is told to whoever waits for it.
+  // A failure reaches the caller that waits for it.
   earlierAgents.catch(() => undefined);
   let recalling: Promise<void> | undefined;
   let isTold = false;

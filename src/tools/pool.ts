@@ -112,7 +112,7 @@ export class ToolPool {
     return this.#definitions;
   }
 
-  /** Tools of which the model is told the name alone. */
+  /** Tools that the model knows by name alone. */
   get deferred(): readonly AnyTool[] {
     const sent = this.#told();
     return this.tools.filter((tool) => !sent.has(tool));

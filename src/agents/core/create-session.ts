@@ -22,7 +22,7 @@ import { typedShell } from './typed-calls.js';
 export interface SessionJoint extends JoinedParts {
   readonly agent: Agent;
   readonly compaction: Compaction;
-  /** What stands before the first prompt; empty when the session goes on where it was. */
+  /** The messages before the first prompt; empty in a resumed session. */
   readonly opening: readonly InputMessage[];
   /** Says what a host wants in plan mode, once each time that the mode is entered. */
   planNotes(): readonly string[];

@@ -79,7 +79,7 @@ export function openSessionEvents(
     tell: pending.say,
   });
   let hasRun = false;
-  /** The result, or undefined where it fails, which is told. */
+  /** The result; undefined where it fails, which is reported. */
   const attempt = async <T>(work: Promise<T>, what: string): Promise<T | undefined> => {
     try {
       return await work;

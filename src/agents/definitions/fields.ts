@@ -119,7 +119,7 @@ class FieldReader {
       const limit = limitMeant(written);
       const isTold = limit !== undefined || this.findings.length < MOST_FINDINGS;
       const hint = isTold ? (limit ?? didYouMean(written, DEFINITION_FIELDS)) : '';
-      // fail-closed: whoever wrote a limit wanted one, and without it the agent may do more.
+      // fail-closed: the author of the definition wanted a limit, and without it the agent may do more.
       const severity = limit === undefined ? 'warning' : 'error';
       tell(severity, `"${oneLine(written)}" is not a field of an agent${hint}`);
       return;

@@ -96,7 +96,7 @@ export async function findDefinitions(
     if (entries === undefined || seen.has(real)) return;
     seen.add(real);
     for (const entry of entries) {
-      // fail-closed: whoever asks for trust does not look there either.
+      // fail-closed: the question about trust does not look there either.
       if (entry.name.startsWith('.') || SKIPPED_DIRECTORIES.has(entry.name)) continue;
       if (only !== undefined && only !== entry.name) continue;
       if (++count > MOST_ENTRIES) {

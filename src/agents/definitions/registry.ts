@@ -40,7 +40,7 @@ export class DefinitionRegistry {
   /** Definitions that are whole and not in force, because another has their name. */
   readonly hidden: HiddenAgent[] = [];
   readonly documents: AgentDocument[] = [];
-  /** Those in force, once somebody has asked: whether folders are trusted takes time. */
+  /** Those in force, found at the first question: checking the trust of folders takes time. */
   listed: Promise<readonly AgentDefinition[]> | undefined;
   readonly #builtin: ReadonlyMap<string, AgentDefinition>;
   readonly #real = new Map<string, string>();

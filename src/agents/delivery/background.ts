@@ -17,7 +17,7 @@ export class BackgroundInput {
   readonly #patienceMs: () => number;
   #waiting: InputMessage[] = [];
   #listeners: (() => void)[] = [];
-  /** Nobody waits twice for the same work. */
+  /** Each piece of work is waited for once. */
   #gaveUp = false;
 
   constructor(running: () => number, patienceMs: () => number = () => BACKGROUND_WAIT_MS) {

@@ -70,7 +70,7 @@ const endedShape = object({
   ...written,
   type: oneOf('ended'),
   report,
-  /** The call whose result is to carry the report: somebody waits for it. */
+  /** The call whose result carries the report, and which waits for it. */
   carrier: optional(carrier),
 });
 /** A run has ended. Written before anybody is told. */
@@ -133,7 +133,7 @@ export class DeliveryJournal {
       this.#unsaved = [];
       this.#warned = false;
     } catch (thrown) {
-      // The result is told all the same: losing it for a full disk would help nobody.
+      // The result is delivered although the disk is full.
       if (!this.#warned) {
         warn(`what agents report is not safe from a crash just now: ${messageOf(thrown)}`);
       }

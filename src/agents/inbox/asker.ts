@@ -127,7 +127,7 @@ function firstAnswer(
     if (inner === undefined || others.signal.aborted) return;
     const named = { ...request, question: { id, expiresAt } };
     void ask(inner, named, others.signal).then((answer) => {
-      // Nobody was there after all: the inbox still may be read.
+      // The person was gone: the inbox may still be read.
       const isNobody = answer.behavior === 'deny' && answer.unanswered === true;
       if (!isNobody) settle(answer, 'answered');
       else if (question.tooLong === true) settle(tooLong(question), 'withdrawn');

@@ -38,7 +38,7 @@ const questionShape = object({
   expiresAt: number,
   /** The process that waits for the answer. */
   by: object({ pid: number, start: optional(text) }),
-  /** Not all of it is shown: nobody can say yes to it from here. */
+  /** Not all of it is shown: it cannot be allowed from here. */
   tooLong: optional(oneOf(true)),
 });
 /** A question of a background agent, as it lies in the inbox. */
@@ -133,7 +133,7 @@ export class Inbox {
       this.remove(id);
       return err(`nobody waits for an answer to ${id} any more`);
     }
-    // fail-closed: a yes would cover what nobody was shown.
+    // fail-closed: a yes would cover what the person was not shown.
     if (given.behavior === 'allow' && question.tooLong === true) {
       return err(`${id} is too long to be shown whole: it can only be refused from here`);
     }

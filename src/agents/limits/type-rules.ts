@@ -45,12 +45,12 @@ export class TypeRules {
       // Mostly no rule is about any type, and none has to be looked up.
       if (!isMeant || isFree(view)) return NOTHING;
       const found = await book.resolve(type);
-      // What cannot be started is told by the call itself.
+      // The call itself reports what cannot be started.
       return found.ok ? await restrictionByName(view, await namesOf(book, found.value)) : NOTHING;
     },
   };
 
-  /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
+  /** Why this agent may start none of this type, whatever a rule allows; undefined: nothing forbids it. */
   readonly forbids = async (
     agent: AgentRef,
     definition: AgentDefinition,
@@ -66,7 +66,7 @@ export class TypeRules {
     return undefined;
   };
 
-  /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
+  /** The rule that asks a person before this agent starts one of this type; undefined: there is none. */
   async asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined> {
     const view = virtualCall(this.#parts, agent);
     const names = await namesOf(this.#parts.book, definition);

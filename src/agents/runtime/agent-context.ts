@@ -55,7 +55,7 @@ export async function openingOf(
     instructionsReminder(files, { occasion: 'start' }),
     notes,
     await listedSkills(),
-    // An agent that is told by name that it may start others is told whom.
+    // An agent that may start some types by name gets their list.
     mayStart ? await host.listing(pool, ref) : undefined,
     mcp?.announcement(pool),
     maySpeak ? siblingsReminder(roster.running(), ref) : undefined,

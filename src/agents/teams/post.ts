@@ -51,7 +51,7 @@ export class Post {
     };
   }
 
-  /** Somebody has sent something: no need to wait for the next look. */
+  /** A message was sent: the next look happens at once. */
   nudge(name: string): void {
     const seat = this.#seats.get(name);
     if (seat !== undefined) this.#inTurn(seat, () => this.#carry(seat));

@@ -55,7 +55,7 @@ export class TeamClient {
     return () => void this.#names.delete(agentId);
   }
 
-  /** Those who are there now. None where nobody can tell. */
+  /** The present members. None where they are not known. */
   living(): readonly TeamMember[] {
     const record = this.team.read();
     return record.ok ? record.value.members.filter(isLiving) : [];
@@ -72,7 +72,7 @@ export class TeamClient {
     if (!record.ok) return record;
     const reader = record.value.members.find(({ name }) => name === to);
     if (to !== LEAD && reader === undefined) return err(`there is no "${to}" in the team`);
-    // fail-closed: nobody is told that a message was sent which nobody will read.
+    // fail-closed: the sender must not believe that a message was sent which no agent will read.
     if (reader !== undefined && !isLiving(reader)) return err(`${to} has ended`);
     const id = `m${this.#hex(16)}`;
     const mail: Mail = { ...wanted, id, team: this.team.name, at: this.#parts.now() };

@@ -38,11 +38,11 @@ export class Team {
   /** Makes the team, or takes it up again for the same lead. */
   create(lead: TeamRecord['lead'], now: number): Promise<Result<TeamRecord, string>> {
     return this.#locked(() => {
-      // fail-closed: who is in a team that cannot be read, nobody can tell, so none takes its place.
+      // fail-closed: the members of a team that cannot be read are unknown, so no other team takes its place.
       const found = this.#look() ?? ok({ name: this.name, createdAt: now, lead, members: [] });
       if (!found.ok) return found;
       const { lead: before, members } = found.value;
-      // fail-closed: nobody takes over what another session leads.
+      // fail-closed: a session takes over no team that another one leads.
       if (before.sessionId !== lead.sessionId) {
         return err(`the team "${this.name}" is led by another session, ${before.sessionId}`);
       }

@@ -31,7 +31,7 @@ export interface BlobStore {
   sync(ids: Iterable<BlobId>): Promise<void>;
   /** Bytes on disk. */
   size(): Promise<number>;
-  /** Drops what `needed` does not name and nobody has put for a while. */
+  /** Drops what `needed` does not name and no session has put for a while. */
   prune(needed: () => Promise<Iterable<BlobId>>): Promise<void>;
 }
 

@@ -104,7 +104,7 @@ export function wishToStop({ hook, answer }: HookReport): string | undefined {
 
 /** All that an event without questions takes for a refusal, in declared order. */
 export function gateRefusals({ reports }: HookRound): readonly string[] {
-  // fail-closed: a hook that wants everything to stop, or somebody else to decide, has not agreed.
+  // fail-closed: a hook that wants everything to stop, or another one to decide, has not agreed.
   return reports.flatMap(
     (report) => noOf(report) ?? wishToStop(report) ?? questionOf(report) ?? [],
   );

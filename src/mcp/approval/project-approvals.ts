@@ -61,7 +61,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     return isInside(await fs.realPath(stateDirectory), project);
   }
 
-  /** The text of a file that nobody else can have written. fail-closed: what cannot be read is no answer. */
+  /** The text of a file that no other user can have written. fail-closed: what cannot be read is no answer. */
   async function ownText(file: string, othersMay: number): Promise<string | undefined> {
     try {
       const stat = await fs.stat(file);

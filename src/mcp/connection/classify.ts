@@ -51,7 +51,7 @@ export type Failure =
     }
   /** The channel closed while an answer was awaited, or the host that carries messages gave none. */
   | { readonly kind: 'closed' }
-  /** The message was not taken by the channel: nobody saw it. */
+  /** The channel did not take the message. */
   | { readonly kind: 'not-sent' }
   | { readonly kind: 'timeout' }
   /** The headers that the entry asks for could not be had. The text is safe to show. */

@@ -123,7 +123,7 @@ export class ServerTools implements McpToolParts {
     });
   }
 
-  /** What its definition is held against. Undefined: nobody has agreed to the tool yet. */
+  /** What its definition is compared with. Undefined: the tool is not approved yet. */
   agreed({ tool }: Pick<Entry, 'tool'>): ApprovedTool | undefined {
     return this.#agreed.get(tool.name);
   }

@@ -61,7 +61,7 @@ export function mcpTool(
   return {
     name,
     ...(long !== undefined && { aliases: [long] }),
-    // What it does is for its server to say, and nobody can check it: the strictest kind.
+    // Only its server knows what it does, and no check is possible: the strictest kind.
     kind: 'execute',
     origin,
     get title() {

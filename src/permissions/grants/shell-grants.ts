@@ -98,7 +98,7 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   };
 }
 
-/** What a project makes a program start that only looks: whoever wrote the project decides, unless a rule does. */
+/** Why a program that only looks may start another one here: the author of the project chose it, and no rule has allowed it. */
 async function projectTrap(
   name: string | undefined,
   { directories }: SimpleCommand,

@@ -52,7 +52,7 @@ export class SessionFence {
     });
   }
 
-  /** What stands in the way of a start. */
+  /** Problems that prevent a start. */
   async problems(): Promise<readonly ConfigProblem[]> {
     const { enabled, problems } = this.#settings;
     if (enabled === undefined) return [];
@@ -60,7 +60,7 @@ export class SessionFence {
     return [...problems.map(problemOf), ...(missing === undefined ? [] : [missing])];
   }
 
-  /** What stands in the way of other settings. */
+  /** Problems that prevent other settings. */
   check({ values }: EffectiveSettings): readonly ConfigProblem[] {
     const { enabled, problems } = sandboxSettings(values, this.#parts);
     return enabled === undefined ? [] : problems.map(problemOf);

@@ -138,7 +138,7 @@ export class SkillFinder {
     const { name } = entry;
     const kind = await this.#kindOf(entry, directory);
     if (kind !== 'directory') return refuseLooseFile(name, kind);
-    // fail-closed: whoever asks for trust does not look there either.
+    // fail-closed: the question about trust does not look there either.
     if (SKIPPED_DIRECTORIES.has(name)) throw new Unusable('no skill may have this name');
     if (root.origin === 'user' && name === RESERVED) {
       throw new Unusable('the folder is kept for skills of an account');
@@ -176,7 +176,7 @@ export class SkillFinder {
     for (const entry of entries) {
       const { name } = entry;
       if (--walk.left < 0) throw new Unusable(`only the first ${MOST_ENTRIES} files are looked at`);
-      // fail-closed: whoever asks for trust does not look there either.
+      // fail-closed: the question about trust does not look there either.
       const isOut = SKIPPED_DIRECTORIES.has(name) || name.startsWith('.');
       if (isOut || (root.only ?? name) !== name) continue;
       const path = join(directory, name);

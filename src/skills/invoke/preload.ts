@@ -72,6 +72,6 @@ export async function forbiddenByRules(
   const denied = await findRestriction(rules.deny, view);
   if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
   const asked = await findRestriction(rules.ask, view);
-  // fail-closed: nobody is asked about what an agent is given before it begins.
+  // fail-closed: what an agent is given before it begins is never asked about.
   return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
 }

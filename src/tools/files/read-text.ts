@@ -70,7 +70,7 @@ export async function streamLines(
       return { ok: false, reason: `${path} is a binary file.` };
     }
     const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    // What stands beyond the cap of a line is cut anyway.
+    // The text beyond the longest line is cut anyway.
     rest = (parts.pop() ?? '').slice(0, LINE_CHARS + 1);
     for (const line of parts) take(line);
     if (isFull()) break;

@@ -46,7 +46,7 @@ export interface TaskStoreDeps {
 
 export function createTaskStore(deps: TaskStoreDeps): TaskStore {
   const lists = new KeyedQueue();
-  /** Shows the list to `work` when nobody else is between reading and writing it. */
+  /** Shows the list to `work` while no other process reads and writes it. */
   const inTurn = <T>(listId: string, work: (list: TaskList) => Promise<Result<T, string>>) => {
     const whole = async (): Promise<Result<T, string>> => {
       const list = await load(deps, listId);

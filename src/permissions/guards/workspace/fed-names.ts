@@ -45,7 +45,7 @@ export function fedNames(
   if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
   if (nameOf(first.words) === 'echo') {
     const words = first.words.slice(1);
-    // fail-closed: which names fit is told by the shell, and what is made of them by the program.
+    // fail-closed: the shell decides which names fit, and the program what it does with them.
     if (words.some(({ pattern }) => pattern !== undefined)) return undefined;
     return { words: words.flatMap(({ value }) => value.split(/\s+/).map(literalWord)) };
   }
@@ -72,7 +72,7 @@ function walkOf(
   if (program === 'find') {
     const call = findCall(rest);
     if (!isAny && findsFilesOnly(call)) return { words: [] };
-    // fail-closed: nobody knows what lies where a pattern leads away.
+    // fail-closed: what a pattern outside of the directory matches is unknown.
     if (call.starts.some((start) => !start.literal || leadsAway(start))) return undefined;
     const tests = isRun ? call.reach.actions : call.reach.prints;
     const mayBe = (path: string): boolean =>
@@ -161,7 +161,7 @@ function passesOn({ words }: SimpleCommand): boolean {
   const rest = words.slice(1).map(({ value }) => value);
   const isNumber = (value: string, at: number): boolean =>
     /^\+?\d+$/.test(value) && /^-[nkmABC]$/.test(rest[at - 1] ?? '');
-  // What stands by itself is a file, which is read in place of the input.
+  // A name by itself is a file, which is read in place of the input.
   const operands = rest.filter((value, at) => !value.startsWith('-') && !isNumber(value, at));
   const program = programOf(words) ?? '';
   const isSearch = /^[ef]?grep$/.test(program);

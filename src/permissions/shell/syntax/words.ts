@@ -33,7 +33,7 @@ export function readWord(word: Word, context: WordContext): ShellWord {
     if (pattern !== undefined) pattern += escaped(text ?? '');
   };
   const expand = (part: WordPart, quoted: boolean): void => {
-    // Also when the value is known: whoever counts the commands must see this one.
+    // Also when the value is known: the count of commands must include this one.
     context.nested(part);
     add(knownValue(part, context, quoted));
   };
