@@ -23,6 +23,7 @@ export interface StartedProgram {
 
 export interface JailedRun {
   readonly started: readonly StartedProgram[];
+  /** It went on until its time, or what it may write, was used up. */
   readonly hung: boolean;
   /** Undefined where it was ended. */
   readonly exitCode: number | undefined;
@@ -49,6 +50,8 @@ export interface JailOptions {
 
 /** Longer than any script takes on a busy machine; one that hangs costs this much. */
 const LONGEST_RUN_MS = 5000;
+/** SIGXCPU and SIGXFSZ end a script without end, in the middle of what it writes. */
+const LIMITS_REACHED = new Set([128 + 24, 128 + 25]);
 const PATH_IN_JAIL = '/jail/path';
 /** They do nothing but start others, or remove files, so they are real behind their stand-ins. */
 const REAL_LAUNCHERS = ['env', 'find', 'nice', 'nohup', 'setsid', 'timeout', 'xargs'];
@@ -92,14 +95,14 @@ export function openJail(options: JailOptions): Jail {
       truncateSync(log);
       truncateSync(out);
       const exitCode = await runIn(child, script);
-      const hung = exitCode === undefined;
+      const isEnded = exitCode === undefined;
       const started = readLog(readFileSync(log, 'utf8'));
       const output = readFileSync(out, 'utf8');
-      if (hung) {
+      if (isEnded) {
         child.kill('SIGKILL');
         child = undefined;
       }
-      return { started, hung, exitCode, output };
+      return { started, hung: isEnded || LIMITS_REACHED.has(exitCode), exitCode, output };
     },
     close() {
       child?.kill('SIGKILL');
