@@ -66,9 +66,8 @@ export function openEquivalence(): Equivalence {
           .replace(LONG_MESSAGE, '')
           .split('\n')
           .filter((line) => !UNSTEADY_LINE.test(line));
-    const isRejected = /syntax error|unexpected (EOF|end of file|argument)|bad substitution/.test(
-      output,
-    );
+    const isRejected =
+      /syntax error|unexpected (EOF|end of file|argument|token)|bad substitution/.test(output);
     return { programs, files: JSON.stringify(files), exitCode, lines, hung, isRejected };
   };
 

@@ -20,6 +20,8 @@ describe('programs that only look', () => {
     // xxd knows no bundles: a second file would be written.
     'xxd -pc a.txt PWNED',
     'xxd -ps a.txt b.txt',
+    'xxd a.txt -u',
+    'uniq a.txt -u',
     'xxd -bl a.txt b.txt',
     'xxd -c a.txt PWNED',
     'xxd -r a.txt',

@@ -81,6 +81,9 @@ export function rows(names: string, row: Program): Readonly<Record<string, Progr
   return Object.fromEntries(names.split(/\s+/).map((name) => [name, row]));
 }
 
+/** An option behind an operand belongs to the program that runs; systems differ on whether `uniq a -u` writes a file. */
+const ENDS_OPTIONS: ReadonlySet<OperandForm> = new Set(['run', 'skip-run', 'read-write']);
+
 /** What the words behind the name of a program do. */
 export function effectsOfProgram(
   row: Program,
@@ -89,7 +92,7 @@ export function effectsOfProgram(
 ): readonly Effect[] {
   if (row.custom !== undefined) return row.custom(words, context);
   if (row.subcommands !== undefined) return effectsOfSubcommand(row, words, context);
-  const leading = row.operands === 'run' || row.operands === 'skip-run';
+  const leading = ENDS_OPTIONS.has(row.operands);
   const given = parseOptions(words, row.options, { leading });
   const { operands } = given;
   const effects: Effect[] = [...doubtsOf(row, given), ...optionEffects(given)];
@@ -116,7 +119,7 @@ export function uncoveredOptions(row: Program, words: readonly ShellWord[]): rea
       : undefined;
     return inner === undefined ? [] : uncoveredOptions(inner, rest);
   }
-  const leading = row.operands === 'run' || row.operands === 'skip-run';
+  const leading = ENDS_OPTIONS.has(row.operands);
   const given = parseOptions(words, row.options, { leading });
   const unlisted = given.unknown.flatMap(({ why, word }) =>
     why === 'option' && word !== undefined ? [word] : [],

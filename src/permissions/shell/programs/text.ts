@@ -101,7 +101,7 @@ function effectsOfJq(words: readonly ShellWord[]): readonly Effect[] {
   return [...doubts, ...files.map((word) => reads(word))];
 }
 
-/** It takes two characters of a word for the option, so that letters in a bundle mean nothing to it. */
+/** xxd reads two characters of a word as the option, and behind a file no option at all. */
 function effectsOfXxd(words: readonly ShellWord[]): readonly Effect[] {
   const effects: Effect[] = [...wild(words)];
   const operands: ShellWord[] = [];
@@ -109,6 +109,10 @@ function effectsOfXxd(words: readonly ShellWord[]): readonly Effect[] {
     const word = words[at];
     if (word === undefined) continue;
     if (!word.literal) effects.push(unknown('word', word));
+    if (operands.length > 0) {
+      operands.push(word);
+      continue;
+    }
     if (/^-[abeEiupC]$/.test(word.value) || /^-[clgos][-+]?(0x)?\d+$/.test(word.value)) continue;
     if (/^-[clgos]$/.test(word.value) && /^[-+]?\d+$/.test(words[at + 1]?.value ?? '')) at++;
     else if (word.value.startsWith('-') && word.value !== '-')
