@@ -10,7 +10,7 @@ export function createConversation(initial: readonly Message[] = []): Conversati
     },
     append(message) {
       const last = messages.at(-1);
-      // Two user messages in a row (a prompt after an interrupt) are one, as a resumed session reads them.
+      // Two user messages in a row (a prompt after an interrupt) are merged, as resuming a session does.
       if (last?.role === 'user' && message.role === 'user') {
         messages[messages.length - 1] = {
           role: 'user',

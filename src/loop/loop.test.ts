@@ -23,7 +23,7 @@ type Script = readonly (
   | { tokens: string }
 )[];
 
-/** Everything the loop needs, written down as it happens. */
+/** Loop dependencies that record every call made to them. */
 function world(script: Script, more: Partial<LoopDeps> = {}): World {
   const log: string[] = [];
   const events: LoopEvent[] = [];

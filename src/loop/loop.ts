@@ -16,9 +16,9 @@ import type {
   StopReason,
 } from './types.js';
 
-/** How often an answer that hit the output limit is asked to go on by itself. */
+/** How often the loop asks the model to continue an answer that hit the output limit. */
 const MAX_CONTINUATIONS = 3;
-/** How often an answer without any content is asked for again. */
+/** How often the loop repeats a request after an empty answer. */
 const MAX_EMPTY_ANSWERS = 1;
 
 const CONTINUE_NOTE =
@@ -26,17 +26,17 @@ const CONTINUE_NOTE =
 
 export interface LoopStart {
   readonly prompts: readonly InputMessage[];
-  /** Deferred calls of the last answer: they run before the model is asked again. */
+  /** Deferred calls of the last answer, run before the next model call. */
   readonly pending?: readonly ToolUseBlock[];
 }
 
 /**
- * Runs turns until something stops it: a prompt goes in, the model answers, its tool calls run, their
- * results go back. Everything that the loop can do comes in through `deps`.
+ * Runs turns until something stops it: a prompt goes in, the model answers, its tool calls run,
+ * their results go back. Everything that the loop can do comes in through `deps`.
  *
  * Contract: the answer is recorded before any of its calls runs; every call gets a recorded result,
- * also on abort; the outcome says why the run ended. Never throws for anything a model, a tool or an
- * abort does.
+ * also on abort; the outcome says why the run ended. Never throws for anything a model, a tool or
+ * an abort does.
  */
 export async function runLoop(
   deps: LoopDeps,
@@ -44,7 +44,7 @@ export async function runLoop(
   signal: AbortSignal,
 ): Promise<LoopOutcome> {
   let turns = 0;
-  /** Answers that count as part of the turn before them. */
+  /** Answers to `sameTurn` messages, which do not count as turns of their own. */
   let sameTurns = 0;
   let continuations = 0;
   let emptyAnswers = 0;
@@ -110,7 +110,7 @@ function isToolUse(block: AssistantBlock): block is ToolUseBlock {
   return block.type === 'tool_use';
 }
 
-/** The last answer's text as screens show it. */
+/** The last answer's text with the blocks that a client shows differently replaced. */
 function displayedText(
   answer: ModelAnswer | undefined,
   display: Readonly<Record<number, string>>,
@@ -134,14 +134,14 @@ export type TurnResult =
       readonly answer: ModelAnswer;
       readonly display: Readonly<Record<number, string>> | undefined;
     }
-  /** The model said nothing at all: nothing was recorded, nothing entered the history. */
+  /** The answer had no content: nothing was recorded or added to the history. */
   | { readonly kind: 'empty'; readonly stopReason: ModelStopReason | null }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'aborted' };
 
 /**
- * Makes one model call: freezes what the model sees, streams, accumulates, records. What a broken stream
- * delivered is forgotten; only a complete answer is recorded and enters the history.
+ * Makes one model call: freezes the request, streams, accumulates, records. Parts of a broken
+ * stream are dropped; only a complete answer is recorded and enters the history.
  */
 export async function runTurn(deps: LoopDeps, signal: AbortSignal): Promise<TurnResult> {
   const request = await deps.prepareTurn(signal);
@@ -161,7 +161,7 @@ export async function runTurn(deps: LoopDeps, signal: AbortSignal): Promise<Turn
       continue;
     }
     isComplete ||= event.type === 'message_stop';
-    // A block's frame comes before its stop event; its id is the transcript line's as well.
+    // A block's frame is emitted before its stop event and shares its id with the transcript line.
     const uuid = block === undefined ? undefined : deps.uuid();
     if (uuid !== undefined) blockIds.push(uuid);
     if (deps.emitPartials === false) continue;
@@ -170,7 +170,7 @@ export async function runTurn(deps: LoopDeps, signal: AbortSignal): Promise<Turn
       deps.emit({ type: 'block', block, uuid, answerId, model, usage });
     }
     deps.emit({ type: 'stream', event });
-    // A listener may have aborted the turn; buffered events are not delivered any more.
+    // A listener may have aborted the turn; the remaining buffered events are then dropped.
     if (signal.aborted && !isComplete) return { kind: 'aborted' };
   }
   if (!isComplete && signal.aborted) return { kind: 'aborted' };

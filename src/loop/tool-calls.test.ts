@@ -11,7 +11,7 @@ const callsOf = (name: string, count: number): ToolUseBlock[] =>
     input: {},
   }));
 
-/** How many calls of each tool ran at once at the most, and the order in which they began. */
+/** The most calls of each tool that ran at once, and the order in which calls started. */
 async function played(calls: readonly ToolUseBlock[], mostAgents: number) {
   const running = new Map<string, number>();
   const most: Record<string, number> = {};

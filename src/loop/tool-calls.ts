@@ -8,18 +8,17 @@ import type {
   ToolCallResult,
 } from './types.js';
 
-/** Concurrency-safe calls of one group that run at the same time, unless a tool says otherwise. */
+/** How many concurrency-safe calls of one group run at once, unless a tool sets its own limit. */
 const MAX_PARALLEL_CALLS = 10;
 
-/** The calls of one answer. */
 export interface ToolBatch {
   readonly calls: readonly ToolUseBlock[];
   readonly malformed: ReadonlyMap<string, MalformedInput>;
 }
 
 /**
- * Runs the calls of one answer, adds their results and new input to the conversation, and returns why the run
- * ends here, if it does.
+ * Runs the calls of one answer, adds their results and new input to the conversation, and returns
+ * the reason if the run ends here.
  */
 export async function runToolCalls(
   deps: LoopDeps,
@@ -43,7 +42,7 @@ export async function runToolCalls(
   return stop;
 }
 
-/** Tool results (already recorded) and new input become one user message. */
+/** Merges tool results (already recorded) and new input into one user message. */
 export function addUserMessage(
   deps: LoopDeps,
   results: readonly UserBlock[],
@@ -74,9 +73,9 @@ function stopAfter(
 }
 
 /**
- * Runs the calls of one answer: neighbours that are safe together run together, the rest one after
- * another. Results are recorded and emitted in call order. A call that an abort or an interrupting
- * refusal kept from starting still gets a result.
+ * Runs the calls of one answer: consecutive safe calls run together, the others one after another.
+ * Results are recorded and emitted in call order. A call that an abort or an interrupting refusal
+ * kept from starting still gets a result.
  */
 export async function runBatch(
   deps: LoopDeps,
@@ -117,8 +116,8 @@ async function runGroups(
         deps.emit({ type: 'tool_result', call, result });
       }
     } catch (thrown) {
-      // fail-closed: the run does not go on after a result that cannot be recorded. Nothing more starts, and
-      // nothing keeps running behind the failure.
+      // fail-closed: the run ends when a result cannot be recorded; no further call starts, and the
+      // running ones are awaited.
       stopped = true;
       await Promise.allSettled(started);
       throw thrown;
@@ -127,7 +126,7 @@ async function runGroups(
   return results;
 }
 
-/** Starts calls in their order, the next one when there is room for it. */
+/** Starts calls in order, each as soon as a slot is free. */
 function startInOrder<T>(
   deps: Pick<LoopDeps, 'maxConcurrency'>,
   calls: readonly ToolUseBlock[],
@@ -159,7 +158,10 @@ function startInOrder<T>(
   );
 }
 
-/** Only the single call of an answer can be deferred: results of other calls would have no place to go. */
+/**
+ * Only an answer with a single call can be deferred: results of other calls could not be recorded
+ * before it.
+ */
 function isDeferred(
   deps: Pick<LoopDeps, 'mayDefer'>,
   { calls }: ToolBatch,

@@ -13,12 +13,12 @@ import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
 
 export type { MalformedInput, ToolCallResult };
 
-/** One answer of the model, complete. */
+/** One complete answer of the model. */
 export interface ModelAnswer {
   readonly id: string;
   readonly model: string;
   readonly message: AssistantMessage;
-  /** One id per content block: the wire frame and the transcript line of a block share it. */
+  /** One id per content block, shared by its wire frame and its transcript line. */
   readonly blockIds: readonly string[];
   readonly stopReason: ModelStopReason | null;
   readonly usage: Usage;
@@ -31,64 +31,63 @@ export interface ModelAnswer {
 export interface InputMessage {
   readonly uuid: string;
   readonly content: readonly UserBlock[];
-  /** Hidden from people: reminders, nudges of the runtime. */
+  /** Hidden from people: reminders and notes of the runtime. */
   readonly meta?: boolean;
   /**
-   * Text and nothing else: no command is looked for in it, and no mention. The client has composed it, or
-   * the host says that no person typed it.
+   * Plain text in which no command or mention is looked up: the client composed it, or the host
+   * says that no person typed it.
    */
   readonly verbatim?: boolean;
   /**
-   * What of it a person said, where that is not all of it: only there an `@` names something. Commands are
-   * looked for in the whole. A hook's `initialUserMessage` has no word of a person and starts a skill where
-   * it is a run of its own; an agent's `initialPrompt` has none either and goes before the first prompt
-   * as text.
+   * The part that a person typed, where it is not the whole text. An `@` is a mention only there;
+   * commands are looked for in the whole. A hook's `initialUserMessage` has no typed part, and
+   * neither has an agent's `initialPrompt`, which is prepended to the first prompt as text.
    */
   readonly typed?: string;
 }
 
-/** Why a run ended. Each maps to one `terminal_reason` and one exit code. */
+/** Why a run ended; each kind maps to one `terminal_reason` and one exit code. */
 export type StopReason =
   | { readonly kind: 'completed'; readonly stopReason: ModelStopReason | null }
   | { readonly kind: 'finished'; readonly structuredOutput: unknown }
-  /** `words`: whose limit it was, where it was not the agent's own. */
+  /** `words` names the budget whose limit it was, unless it was the agent's own. */
   | { readonly kind: 'max_turns'; readonly limit: number; readonly words?: string }
   | {
       readonly kind: 'budget';
-      /** 0 for a budget that is not of dollars. */
+      /** 0 for a budget in another unit than dollars. */
       readonly limitUsd: number;
       readonly spentUsd: number;
-      /** Which budget it is, where it is not that of dollars for the session. */
+      /** Names the budget, unless it is the session's budget in dollars. */
       readonly words?: string;
       readonly by?: 'time';
     }
   | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
   | { readonly kind: 'hook_stopped'; readonly message: string }
-  /** A Stop hook said that the turn ends here, whatever others say. */
+  /** A Stop hook ended the turn, whatever other hooks answered. */
   | { readonly kind: 'stop_prevented'; readonly message: string }
-  /** A hook kept the prompt from the model, or its first word names no command (`cause`). */
+  /** A hook blocked the prompt, or its first word names no command (`cause`). */
   | {
       readonly kind: 'prompt_blocked';
       readonly message: string;
       readonly cause?: 'unknown_command' | undefined;
     }
-  /** A hook put the one call of the answer off; resuming the session asks about it again. */
+  /** A hook deferred the only call of the answer; resuming the session asks about it again. */
   | { readonly kind: 'tool_deferred'; readonly call: ToolUseBlock }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure }
   | { readonly kind: 'stuck'; readonly message: string }
   | {
       readonly kind: 'structured_output_missing';
       readonly attempts: number;
-      /** Why it was not asked for that often. */
+      /** Why the structured answer was given up before the last retry. */
       readonly message?: string;
     };
 
 export type LoopEvent =
-  /** The model is about to be asked. */
+  /** Emitted right before a request to the model. */
   | { readonly type: 'requesting' }
   /** A raw event of the model's stream. */
   | { readonly type: 'stream'; readonly event: StreamEvent }
-  /** A content block is complete; the answer is not. */
+  /** A content block is complete while its answer still streams. */
   | {
       readonly type: 'block';
       readonly block: AssistantBlock;
@@ -100,13 +99,13 @@ export type LoopEvent =
   | {
       readonly type: 'answer';
       readonly answer: ModelAnswer;
-      /** What screens show in place of a text block, by its index. */
+      /** Replacement texts for display, by block index. */
       readonly display?: Readonly<Record<number, string>> | undefined;
     }
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
   | { readonly type: 'input'; readonly message: InputMessage }
-  /** An event of a subagent's loop; no loop emits it about itself. */
+  /** An event of a subagent's loop, wrapped by its parent. */
   | { readonly type: 'child'; readonly agent: AgentRef; readonly event: LoopEvent };
 
 /** The conversation as the model sees it. The loop is its only writer during a run. */
@@ -116,10 +115,10 @@ export interface Conversation {
   replace(messages: readonly Message[]): void;
 }
 
-/** What happens when the model calls nothing more. */
+/** What to do when the answer has no tool calls. */
 export type IdleDecision =
   | (InputMessage & {
-      /** Further information, not a new task: the answer counts as part of the turn before. */
+      /** Additional information, not a new task: the answer counts as part of the previous turn. */
       readonly sameTurn?: boolean;
     })
   | { readonly leave: StopReason }
@@ -132,64 +131,69 @@ export type FinishedBatch = readonly {
 }[];
 
 export interface BatchEnd {
-  /** Go after the results, in the same message. */
+  /** Added after the results, in the same message. */
   readonly inputs: readonly InputMessage[];
-  /** The turn ends, and why. */
+  /** Ends the turn, with the reason. */
   readonly stop?: string;
 }
 
-/** Everything that the loop can do. It knows no files, no permissions, no wire. */
+/** Everything that the loop can do: it has no access to files, permissions or the wire of its own. */
 export interface LoopDeps {
   readonly conversation: Conversation;
-  /** Freezes what the model is shown this turn; compacts first where needed. */
+  /** Builds the request of this turn, compacting the history first where needed. */
   prepareTurn(signal: AbortSignal): Promise<ModelRequest>;
   callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** Whether this call may run beside others. */
+  /** Whether this call may run in parallel with others. */
   isConcurrencySafe(call: ToolUseBlock): Promise<boolean>;
-  /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
+  /** How many calls of a group may run at once when this one starts; undefined means the default. */
   maxConcurrency?(call: ToolUseBlock): number | undefined;
-  /** Runs one call and always has a result, an error if need be. */
+  /** Runs one call; a failure becomes an error result. */
   runTool(
     call: ToolUseBlock,
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
   ): Promise<ToolCallResult>;
   /**
-   * Starts slow preparations without effects for all calls of an answer. Returns what ends them, called when
-   * all calls have their results.
+   * Starts slow preparations without side effects for all calls of an answer; the returned function
+   * ends them once all calls have results.
    */
   prepareCalls?(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void>;
-  /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
+  /** Replacement texts for display, by block index; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<Readonly<Record<number, string>> | undefined>;
   /** Called when all calls of an answer have their results: adds input, or ends the turn. */
   afterBatch?(batch: FinishedBatch, signal: AbortSignal): Promise<BatchEnd>;
   /** Whether a run may end with a deferred call. */
   readonly mayDefer?: boolean;
-  /** Takes the messages that arrived meanwhile. */
+  /** Takes the messages that arrived during the turn. */
   takeInput(): Promise<readonly InputMessage[]>;
-  /** Asked before each model call. */
+  /** Called before each model call. */
   shouldStop(turnsTaken: number): StopReason | undefined;
-  /** The model calls nothing more: leave, go on with one more message, or leave for another reason. */
+  /**
+   * Called when the answer has no tool calls: end the run, continue with a message, or end for
+   * another reason.
+   */
   onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision>;
-  /** The request was too long for the model. True: the history was shortened, try again. */
+  /**
+   * Called when the request was too long for the model; true means that the history was shortened
+   * and the loop tries again.
+   */
   onPromptTooLong(signal: AbortSignal): Promise<boolean>;
-  /** Makes the message durable. Must return before anything else happens with it. */
+  /** Makes the message durable before the loop uses it. */
   recordInput(message: InputMessage): void;
   recordAnswer(answer: ModelAnswer): void;
   recordResult(call: ToolUseBlock, result: ToolCallResult): void;
   emit(event: LoopEvent): void;
-  /** False: no event reports an answer before it is complete (`stream`, `block`). */
+  /** False: no `stream` or `block` events are emitted before an answer is complete. */
   readonly emitPartials?: boolean | undefined;
   uuid(): string;
 }
 
 export interface LoopOutcome {
   readonly reason: StopReason;
-  /** Model round-trips of this run. */
+  /** Model calls of this run. */
   readonly turns: number;
-  /** The last answer's text. */
   readonly text: string;
   readonly lastAnswer: ModelAnswer | undefined;
-  /** What screens show in place of the last answer's text. */
+  /** Replacement for the last answer's text on screens. */
   readonly display?: string | undefined;
 }
