@@ -2,24 +2,24 @@ import { err, ok, type Result } from '../lib/result.js';
 import type { BudgetNode, Draw } from './node.js';
 import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
 
-/** A request for a model call, and what must be left for the last turn once it has been made. */
+/** A request for a model call, and what must be left for the last turn after it. */
 export type Ask = Omit<Draw, 'own'>;
 
-/** Promised to one call. Real usage takes its place. */
+/** An amount set aside for one call, replaced by its real usage as that is booked. */
 export interface Reservation {
-  /** Which of the asks was granted. */
+  /** The index of the granted ask. */
   readonly index: number;
   /** What the call may use. */
   readonly call: Amounts;
-  /** Books real usage; further calls add to it. `unpriced`: a model whose price is not known. */
+  /** Books real usage, adding up over calls. `unpriced` names a model without a known price. */
   book(used: Amounts, unpriced?: string): void;
-  /** The call is over: what it did not use is free again. `keep` is kept for the last turn. */
+  /** Ends the call and frees what it did not use, except `keep`, which stays set aside for the last turn. */
   end(keep: Amounts): void;
 }
 
 interface AccountParts {
   readonly path: string;
-  /** The agent's own budget; undefined: it has no limits of its own. */
+  /** The agent's own budget; undefined when it has no limits of its own. */
   readonly own: BudgetNode | undefined;
   /** Every budget that the agent draws on, from the root down. */
   readonly chain: readonly BudgetNode[];
@@ -28,7 +28,7 @@ interface AccountParts {
   closed?(): void;
 }
 
-/** What one agent draws on. */
+/** The budgets that one agent draws on. */
 export class BudgetAccount {
   readonly #parts: AccountParts;
   #kept: Amounts = NOTHING;
@@ -41,14 +41,15 @@ export class BudgetAccount {
     return this.#parts.path;
   }
 
-  /** False: no budget up to the root has a limit. */
+  /** False when no budget up to the root has a limit. */
   get isLimited(): boolean {
     return this.#parts.chain.length > 0;
   }
 
   /**
-   * The first of the asks that fits into every budget up to the root. Waits while it could fit once
-   * calls of others are over. An error: it cannot, or `signal` aborted (`undefined`).
+   * Reserves the first ask that fits into every budget up to the root. Waits while one could fit
+   * after running calls end; returns an error when none can, or `undefined` as the error when
+   * `signal` aborts.
    */
   async reserve(
     asks: readonly Ask[],
@@ -66,12 +67,12 @@ export class BudgetAccount {
     }
   }
 
-  /** Why this can never be granted, even if the calls under way used nothing. */
+  /** Why this ask can never be granted, even if the running calls used nothing. */
   shortOf(ask: Ask): Shortage | undefined {
     return this.#shortage(ask, 'ever');
   }
 
-  /** Of the budget of time that ends first. */
+  /** The time budget that ends first. */
   time(): { readonly limit: number; readonly left: number; readonly path: string } | undefined {
     const { chain, own } = this.#parts;
     let first: { limit: number; left: number; path: string } | undefined;
@@ -84,7 +85,7 @@ export class BudgetAccount {
     return first;
   }
 
-  /** The agent begins to work: time is used, here and above. */
+  /** Starts the clock of every budget in the chain: the agent works. */
   enter(): void {
     for (const node of this.#parts.chain) node.enter();
   }
@@ -117,7 +118,7 @@ export class BudgetAccount {
 
   #grant(ask: Ask, index: number): Reservation {
     const { chain, wake } = this.#parts;
-    // What the agent had kept is part of what it is given, and comes back when the call is over.
+    // The kept amount is offered to this call and comes back when it ends.
     this.#keep(NOTHING);
     let held = plus(ask.call, ask.keep);
     for (const node of chain) node.reserved = plus(node.reserved, held);
@@ -125,7 +126,7 @@ export class BudgetAccount {
       index,
       call: ask.call,
       book(used, unpriced) {
-        // What is used is no longer promised.
+        // Used amounts are no longer reserved.
         const part = lesser(held, used);
         held = minus(held, part);
         for (const node of chain) {
@@ -144,7 +145,7 @@ export class BudgetAccount {
   }
 }
 
-/** Resolves when a call is over, or the signal aborts. */
+/** Resolves when a call ends or the signal aborts. */
 function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,31 +1,31 @@
 import type { Usage } from '../protocol/content.js';
 import { type Amounts, NOTHING, nanosOf, plus } from './units.js';
 
-/** What an agent of earlier processes did by itself, without those below it. */
+/** What an agent used in earlier processes, excluding its descendants. */
 export interface EarlierUse {
   readonly path: string;
   readonly calls: readonly { readonly model: string; readonly usage: Usage }[];
-  /** When it was at work. */
+  /** When it was working. */
   readonly work: readonly Span[];
 }
 
-/** From one moment to another, in milliseconds since 1970. */
+/** A time span in milliseconds since 1970. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** What counts as used up before a budget is opened. */
+/** Usage of earlier processes, counted when a budget is opened again. */
 export interface Past {
   readonly spent: Amounts;
   /** The model of a call whose price is not known. */
   readonly unpriced: string | undefined;
-  /** Agents that were started below. */
+  /** Descendants that were started. */
   readonly started: number;
   readonly seconds: number;
 }
 
-/** What an agent and all below it have used up. */
+/** Sums what an agent and all its descendants used. */
 export function pastOf(
   uses: readonly EarlierUse[],
   path: string,
@@ -52,7 +52,7 @@ export function tokensIn(usage: Usage): number {
   );
 }
 
-/** Time in which agents were at work; overlapping spans count once. */
+/** The time in which agents worked; overlapping spans count once. */
 function secondsIn(uses: readonly EarlierUse[]): number {
   const spans = uses.flatMap(({ work }) => work).sort((a, b) => a.from - b.from);
   let total = 0;

@@ -4,18 +4,18 @@ import { ZERO_USAGE } from '../protocol/content.js';
 import type { Ask } from './account.js';
 import { type Amounts, NOTHING, nanosOf } from './units.js';
 
-/** Rough counts of what a request holds. */
+/** Rough token counts of a request. */
 export interface TokenEstimate {
-  /** System prompt and tools. */
+  /** Tokens of the system prompt and the tools. */
   fixed(request: Pick<ModelRequest, 'system' | 'tools'>): number;
   messages(messages: readonly Message[]): number;
 }
 
 interface EstimateParts {
   readonly tokens: TokenEstimate;
-  /** Dollars; undefined where no price is known. */
+  /** The price in dollars; undefined when it is not known. */
   price(model: string, usage: Usage): number | undefined;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now(): number;
 }
 
@@ -23,17 +23,17 @@ export interface SizedAsk extends Ask {
   readonly maxTokens: number;
 }
 
-/** Estimates are off by this much, at most as a rule. */
+/** Safety factor for estimates, which are rarely further off. */
 const SAFETY = 1.25;
-/** An answer shorter than this is not worth asking for. */
+/** The smallest answer worth a request, in tokens. */
 const LEAST_ANSWER = 1_024;
-/** What an agent needs to say what it has done. */
+/** Tokens an agent needs to report what it has done. */
 const LAST_ANSWER = 2_048;
 const LEAST_LAST_ANSWER = 256;
-/** How long a provider keeps what it has read, unless asked otherwise. */
+/** How long a provider caches a prompt by default. */
 const CACHE_MS = 5 * 60_000;
 
-/** Tokens of a request: those in the provider's cache, and the rest. */
+/** Input tokens of a request: those in the provider's cache, and the rest. */
 interface Input {
   readonly warm: number;
   readonly fresh: number;
@@ -42,7 +42,7 @@ interface Input {
 /** What the provider reported about the last request. */
 interface Known {
   readonly model: string;
-  /** Tokens of its input, however they were read. */
+  /** All input tokens, cached or not. */
   readonly input: number;
   readonly output: number;
   readonly messages: number;
@@ -52,7 +52,7 @@ interface Known {
   readonly thinking: number;
 }
 
-/** Estimates what the calls of one agent will take, from what the last one took. */
+/** Estimates the usage of one agent's calls from its last call. */
 export class CallEstimate {
   readonly #parts: EstimateParts;
   #known: Known | undefined;
@@ -67,7 +67,7 @@ export class CallEstimate {
     return this.#kept;
   }
 
-  /** Asks for a normal call, the fullest first: with ever shorter answers. */
+  /** Asks for a normal call, the longest answer first, then shorter ones. */
   asks(request: ModelRequest): readonly SizedAsk[] {
     const { model } = request;
     const input = this.#inputOf(request);
@@ -78,7 +78,7 @@ export class CallEstimate {
     });
   }
 
-  /** The same for the last call, which may use what was kept for it. */
+  /** Asks for the last call, which may use what was kept for it. */
   lastAsks(request: ModelRequest): readonly SizedAsk[] {
     const { model } = request;
     const input = this.#inputOf(request);
@@ -90,14 +90,14 @@ export class CallEstimate {
     }));
   }
 
-  /** For a call beside the turns: as it is, and what is kept stays kept. */
+  /** The ask for a side call: one size, and the kept amount stays kept. */
   sideAsk(request: ModelRequest): SizedAsk {
     const { model, maxTokens } = request;
     const call = this.#amounts(model, this.#inputOf(request), maxTokens);
     return { ...this.#ask(model, call, this.#kept), maxTokens };
   }
 
-  /** The least that the next call will take, before its request is known; undefined: nothing is known. */
+  /** The least that the next call will take before its request is known; undefined before the first call. */
   next(): Ask | undefined {
     if (this.#known === undefined) return undefined;
     const { model, input, output, thinking, isCached } = this.#known;
@@ -107,7 +107,7 @@ export class CallEstimate {
     return this.#ask(model, this.#amounts(model, before, size), keep);
   }
 
-  /** Takes in what a turn took. From now on enough for one more is kept. */
+  /** Learns from a turn's usage, and keeps enough for one more turn from now on. */
   learn(request: ModelRequest, model: string, usage: Usage): void {
     const cached = usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
     const known = {
@@ -145,7 +145,7 @@ export class CallEstimate {
       cache_read_input_tokens: warm,
       output_tokens: output,
     });
-    // Without a price the ask says so, and no budget in dollars takes it.
+    // A model without a price is marked in the ask, so that a budget in dollars refuses it.
     return { turns: 1, tokens: fresh + warm + output, nanoUsd: nanosOf(usd ?? 0) };
   }
 
@@ -154,7 +154,7 @@ export class CallEstimate {
     return { call, keep, unpriced: isPriced ? undefined : model };
   }
 
-  /** The last turn reads all of this again, as a rule from the provider's cache. */
+  /** The last turn reads the whole context again, usually from the provider's cache. */
   #lastTurn(model: string, context: number, thinking: number): Amounts {
     const isCached = this.#known?.isCached !== false;
     const input = isCached ? { warm: context, fresh: 0 } : { warm: 0, fresh: context };
@@ -162,12 +162,12 @@ export class CallEstimate {
   }
 }
 
-/** Providers refuse an answer that is not longer than the thinking in it. */
+/** Providers refuse an answer limit that is not larger than the thinking budget. */
 function thinkingOf({ thinking }: ModelRequest): number {
   return thinking?.type === 'enabled' ? thinking.budget_tokens : 0;
 }
 
-/** Halves, down to the least that is worth it. */
+/** The answer limit, halved step by step down to the smallest worth asking for. */
 function answerSizes(most: number, least: number): readonly number[] {
   const sizes = [most];
   for (let size = Math.floor(most / 2); size > least; size = Math.floor(size / 2)) sizes.push(size);

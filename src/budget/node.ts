@@ -13,32 +13,31 @@ import {
   usdOf,
 } from './units.js';
 
-/** A request for a model call. */
 export interface Draw {
   readonly call: Amounts;
   /** To be kept for the last turn. */
   readonly keep: Amounts;
   /** What the same agent has kept so far. */
   readonly own: Amounts;
-  /** The model of the call, where its price is not known. */
+  /** The model of the call when its price is not known. */
   readonly unpriced?: string | undefined;
 }
 
-/** One budget: its limits, and what is used of them. */
+/** One budget: its limits and the usage counted against them. */
 export class BudgetNode {
   readonly id: string;
   readonly path: string;
   readonly limits: BudgetLimits;
   spent: Amounts = NOTHING;
-  /** By calls that are under way. */
+  /** Reserved by running calls. */
   reserved: Amounts = NOTHING;
-  /** For the last turn of each living agent. */
+  /** Kept for the last turn of each living agent. */
   kept: Amounts = NOTHING;
   /** The model of a call whose price is not known. */
   unpriced: string | undefined;
   /** Agents started below it. */
   started = 0;
-  /** Limits for all agents below, but not for the owner. */
+  /** Limits for all descendants, but not for the owner. */
   #below: BudgetLimits;
   readonly #now: () => number;
   #elapsed = 0;
@@ -59,12 +58,11 @@ export class BudgetNode {
     this.#now = parts.now;
   }
 
-  /** Seconds in which an agent that draws on it was at work. */
+  /** Seconds in which an agent drawing on this budget was working. */
   get seconds(): number {
     return (this.#elapsed + (this.#working === 0 ? 0 : this.#now() - this.#since)) / 1000;
   }
 
-  /** An agent begins to work. */
   enter(): void {
     if (this.#working++ === 0) this.#since = this.#now();
   }
@@ -74,23 +72,23 @@ export class BudgetNode {
     this.#working = Math.max(0, this.#working - 1);
   }
 
-  /** Adds what earlier processes used up. */
+  /** Adds the usage of earlier processes. */
   recall(past: Past): void {
     this.spent = plus(this.spent, past.spent);
     this.unpriced ??= past.unpriced;
     this.started += past.started;
     this.#elapsed += past.seconds * 1000;
-    // This limit is for the current process alone.
+    // This limit covers the current process only, so earlier spending is added to it.
     const { usd } = this.#below;
     if (usd !== undefined) this.#below = { ...this.#below, usd: usd + usdOf(past.spent.nanoUsd) };
   }
 
-  /** The limits for an agent that draws on it: the owner, or one below. */
+  /** The limits for an agent that draws on this budget: the owner, or a descendant. */
   limitsFor(owner: BudgetNode | undefined): BudgetLimits {
     return this === owner ? this.limits : strictest(this.limits, this.#below);
   }
 
-  /** What is still allowed for the agent of this path, in each unit that is limited. */
+  /** What remains for the agent at this path, in each limited unit. */
   left(path: string): BudgetLimits {
     const limits = this.limitsFor(this.path === path ? this : undefined);
     const { spent, started, seconds } = this;
@@ -99,21 +97,21 @@ export class BudgetNode {
     for (const unit of BUDGET_UNITS) {
       const limit = limits[unit];
       if (limit === undefined) continue;
-      // fail-closed: a budget of dollars that cannot be counted is used up.
+      // fail-closed: a budget in dollars that cannot be counted is used up.
       const isOver = unit === 'usd' && this.unpriced !== undefined;
       left[unit] = isOver ? 0 : Math.max(0, limit - used[unit]);
     }
     return left;
   }
 
-  /** Set when no agent below it can do anything more. */
+  /** The shortage that stops every descendant; undefined while something is left. */
   usedUp(): Shortage | undefined {
     return this.shortage(undefined, { call: NOTHING, keep: NOTHING, own: NOTHING }, 'least');
   }
 
   /**
-   * Why a call does not fit. `now`: beside the calls that are under way. `ever`: if none of them used
-   * anything. `least`: whether anything at all would fit.
+   * Why a call does not fit. `now`: beside the running calls. `ever`: even if those used nothing.
+   * `least`: whether anything at all would fit.
    */
   shortage(
     owner: BudgetNode | undefined,

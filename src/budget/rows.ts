@@ -1,18 +1,18 @@
 import { plus, type UsageLedger, type UsageTotals, ZERO_TOTALS } from '../model/usage.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 
-/** What one agent used by itself, without those below it. */
+/** What one agent used, excluding its descendants. */
 export interface AccountRow {
-  /** Its path; `unattributed` for calls that belong to no agent that is known. */
+  /** The agent's path; `unattributed` for calls that belong to no known agent. */
   readonly agent: string;
-  /** Absent for rows that stand for no single agent. */
+  /** Absent for rows that combine several agents. */
   readonly id?: string;
   readonly type?: string;
   readonly models: readonly string[];
   readonly totals: UsageTotals;
 }
 
-/** A row in the field names of the result message. A cost that is not known is null, never zero. */
+/** A row in the field names of the result message; an unknown cost is null, never zero. */
 export function wireRow({ agent, id, type, models, totals }: AccountRow): Record<string, unknown> {
   return {
     agent,
@@ -25,7 +25,7 @@ export function wireRow({ agent, id, type, models, totals }: AccountRow): Record
     cache_creation_input_tokens: totals.cacheCreationInputTokens,
     cache_read_input_tokens: totals.cacheReadInputTokens,
     cost_usd: totals.unpricedRequests > 0 ? null : totals.costUsd,
-    // The part whose price is known: what adds up to `total_cost_usd`.
+    // The priced part, which adds up to `total_cost_usd`.
     known_cost_usd: totals.costUsd,
     ...(totals.unpricedRequests > 0 ? { unpriced_requests: totals.unpricedRequests } : {}),
   };
@@ -33,12 +33,12 @@ export function wireRow({ agent, id, type, models, totals }: AccountRow): Record
 
 export const UNATTRIBUTED = 'unattributed';
 
-/** More rows than this are not told one by one. */
+/** The most rows to list; the rest is added up in one row. */
 const MOST_ROWS = 200;
 
 /**
- * Every call of the session, in rows by agent. Added up in their order, they are exactly the total
- * of the ledger: calls of unknown agents have a row of their own.
+ * Every call of the session in rows by agent. Added up in order they equal the ledger's total
+ * exactly: calls of unknown agents have a row of their own.
  */
 export function accountRows(
   ledger: Pick<UsageLedger, 'byAgent' | 'modelsOf'>,
@@ -63,7 +63,7 @@ export function accountRows(
   ];
 }
 
-/** For the result of a run: nothing while the main agent is the only one. */
+/** The rows for the result of a run; empty while the main agent is the only one. */
 export function agentRows(budget: { rows(): readonly AccountRow[] } | undefined): {
   readonly agents?: readonly Readonly<Record<string, unknown>>[];
 } {

@@ -17,22 +17,22 @@ export interface SessionBudgetParts
   readonly message: (text: string) => InputMessage;
 }
 
-/** The budgets of a session: of the main agent and of all that it starts. */
+/** The budgets of a session: of the main agent and all its descendants. */
 export interface SessionBudget {
   readonly main: AgentSpending;
-  /** For an agent that is about to start, `again`: to go on. An error says which budget does not allow it. */
+  /** Opens the budget of a new or resumed agent. An error names the budget that does not allow it. */
   open(ref: AgentRef, limits: BudgetLimits, how?: OpenHow): Result<AgentSpending, string>;
   /** Whether the session as a whole is limited. */
   readonly isLimited: boolean;
-  /** What was used up in earlier processes. Said once, before an agent of those goes on. */
+  /** Adds the usage of earlier processes; called once, before one of their agents is resumed. */
   recall(uses: readonly EarlierUse[]): void;
-  /** What every agent used by itself. The rows add up to the total. */
+  /** What every agent used, excluding its descendants; the rows add up to the total. */
   rows(): readonly AccountRow[];
-  /** What one agent used by itself, and what is left for it. */
+  /** What one agent used, excluding its descendants, and what it has left. */
   spent(path: string): AgentSpent;
 }
 
-/** Agents whose rows say who they were. */
+/** The most agents whose id and type are remembered for rows. */
 const MOST_KNOWN = 1_000;
 
 export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
@@ -49,7 +49,7 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
     open(ref, limits, how) {
       const account = tree.open(ref, limits, how);
       if (!account.ok) return err(account.error);
-      // More than there are rows for are not told apart.
+      // Agents beyond the cap appear in rows without id and type.
       if (known.size < MOST_KNOWN) known.set(ref.path, ref);
       return ok(createSpending(account.value, spending, { isChild: true }));
     },

@@ -10,7 +10,7 @@ import type { BudgetLimits } from './units.js';
 const signal = new AbortController().signal;
 const model = 'claude-opus-5';
 
-/** Counts as it is told to and remembers what it was asked. */
+/** A client that reports the given usage and records its requests. */
 function fakeClient(usage: Partial<Usage> = { input_tokens: 1000, output_tokens: 100 }) {
   const asked: ModelRequest[] = [];
   const client: ModelClient = {
@@ -35,7 +35,7 @@ const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
 
 interface RigOptions {
   readonly now?: () => number;
-  /** Tokens of a request, as they are estimated. */
+  /** Estimated tokens of a request. */
   readonly input?: number;
   readonly isChild?: boolean;
 }

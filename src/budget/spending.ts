@@ -13,46 +13,49 @@ import { NOTHING, nanosOf, quantity, type Shortage, shortageWords } from './unit
 export interface SpendingParts {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly tokens: TokenEstimate;
-  /** Dollars; undefined where no price is known. */
+  /** The price in dollars; undefined when it is not known. */
   price(model: string, usage: Usage): number | undefined;
-  /** What the program says to a model. */
+  /** Wraps a text of the program for the model. */
   note(text: string): InputMessage;
-  /** Dollars of the whole session so far. */
+  /** Dollars spent by the whole session so far. */
   spentUsd(): number;
 }
 
-/** How one agent uses its budget, and how it is brought to an end. */
+/** How one agent spends its budget, and how it ends when that is used up. */
 export interface AgentSpending {
-  /** For its turns: every call is reserved beforehand, and one that no longer fits becomes the last. */
+  /**
+   * Wraps the client for turns: each call is reserved first, and one that no longer fits becomes
+   * the last.
+   */
   client(client: ModelClient): ModelClient;
-  /** For side jobs such as summaries: reserved too, and refused where they do not fit. */
+  /** Wraps the client for side calls such as summaries: reserved too, and refused when they do not fit. */
   side(client: ModelClient): ModelClient;
   shouldStop(turnsTaken: number): StopReason | undefined;
-  /** Said to the agent with its results, once, when little is left: the next turn is its last. */
+  /** A notice sent once with the results when little is left: the next turn is the last. */
   lastTurnNotice(): InputMessage | undefined;
-  /** Aborts when the time of the agent is up. Undefined: its time has no end. */
+  /** Aborts when the agent's time is up; undefined when its time is not limited. */
   readonly signal: AbortSignal | undefined;
-  /** Runs the agent. Time is used meanwhile; an end that its budget caused is called so. */
+  /** Runs the agent while its time is counted; when the budget ended the run, the outcome says so. */
   runAgent(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 
-/** From this share of its time on, an agent gets the notice to finish. */
+/** The share of its time after which an agent gets the notice to finish. */
 const TIME_TO_END = 0.9;
-/** Longer ones are waited for in steps: timers cannot hold them. */
+/** The longest delay a timer can hold; longer ones are waited for in steps. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface State {
   readonly account: BudgetAccount;
   readonly parts: SpendingParts;
   readonly estimate: CallEstimate;
-  /** Why the agent is at its end, once it is. */
+  /** Why the agent has to end, once it has to. */
   short: Shortage | undefined;
-  /** `told`: its next call is the last. `over`: it was made, or could not be. */
+  /** `told`: its next call is the last. `over`: that call was made or refused. */
   phase: 'running' | 'told' | 'over';
 }
 
-/** `isChild`: the parent has to know that the agent was stopped, even if it answered. */
+/** `isChild`: an agent that was stopped reports it even with an answer, because its parent has to know. */
 export function createSpending(
   account: BudgetAccount,
   parts: SpendingParts,
@@ -86,7 +89,7 @@ export function createSpending(
     },
     signal,
     async runAgent(work) {
-      // The time of a child is used from its start to its end.
+      // A child's time already counts from its start to its end.
       if (!isChild) account.enter();
       try {
         const outcome = await work();
@@ -104,7 +107,7 @@ export function createSpending(
   };
 }
 
-/** Nothing on the way up has a limit: there is nothing to reserve. */
+/** Without any limit up to the root there is nothing to reserve. */
 function unlimitedSpending(account: BudgetAccount): AgentSpending {
   return {
     client: (client) => client,
@@ -117,7 +120,7 @@ function unlimitedSpending(account: BudgetAccount): AgentSpending {
   };
 }
 
-/** Whether a run that is over because of its budget ended because of it. */
+/** Whether the budget, once used up, is what ended this run. */
 function isCut(
   { kind }: StopReason,
   { isChild, signal }: { readonly isChild: boolean; readonly signal: AbortSignal | undefined },
@@ -129,7 +132,7 @@ function isCut(
     case 'aborted':
       return signal?.aborted === true;
     default:
-      // A call that was refused is a failure of the model to the loop.
+      // The loop sees a refused call as a failure of the model.
       return kind === 'model_failure';
   }
 }
@@ -138,7 +141,7 @@ function reasonOf({ short, parts, account: { path } }: State): StopReason | unde
   return short === undefined ? undefined : stopFor(short, { spentUsd: parts.spentUsd(), path });
 }
 
-/** Ends the agent when the first budget of time on its way up is used up. */
+/** Aborts the agent when the first time budget in its chain is used up. */
 function armDeadline(state: State): { readonly signal: AbortSignal; disarm(): void } {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -146,7 +149,7 @@ function armDeadline(state: State): { readonly signal: AbortSignal; disarm(): vo
     const time = state.account.time();
     if (time === undefined) return;
     if (time.left > 0) {
-      // Rounded up, so that it is over when the timer fires.
+      // Rounded up, so that the time is over when the timer fires.
       timer = setTimeout(arm, Math.min(LONGEST_TIMER_MS, Math.ceil(time.left * 1000)));
       return;
     }
@@ -162,7 +165,7 @@ function finish(state: State, short: Shortage): void {
   state.phase = 'over';
 }
 
-/** Whether one more normal call would leave too little for the last one. */
+/** The shortage if one more normal call would leave too little for the last one. */
 function nearlyOver({ account, estimate }: State): Shortage | undefined {
   const time = account.time();
   if (time !== undefined && time.left <= time.limit * (1 - TIME_TO_END)) {
@@ -179,7 +182,7 @@ interface Admitted {
 
 type Admission = Promise<Result<Admitted, ModelFailure>>;
 
-/** A normal turn, or the last one: what does not fit any more is said to the model with the call. */
+/** Admits a normal turn or the last one; a model that had no notice yet gets it with the call. */
 async function turn(state: State, request: ModelRequest, signal: AbortSignal): Admission {
   const { account, estimate, parts } = state;
   if (state.phase === 'running') {
@@ -228,7 +231,7 @@ interface Manner {
   readonly isTurn: boolean;
 }
 
-/** The same client, but nothing is asked that was not admitted, and what it took is booked. */
+/** Wraps a client: every call is admitted first, and its usage is booked. */
 function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner): ModelClient {
   async function* stream(wanted: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const admission = await admit(state, wanted, signal);
@@ -248,7 +251,7 @@ function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner)
   return { provider: client.provider, stream };
 }
 
-/** What a call takes: one turn, and the tokens of all its attempts. */
+/** Counts what a call takes: one turn, and the tokens of all its attempts. */
 function createBill(state: State, reservation: Reservation, turnRequest: ModelRequest | undefined) {
   const { estimate, parts } = state;
   let turns = 1;
@@ -256,14 +259,14 @@ function createBill(state: State, reservation: Reservation, turnRequest: ModelRe
     book(model: string, usage: Usage): void {
       const usd = parts.price(model, usage);
       const tokens = tokensIn(usage);
-      // fail-closed: for a server that counts nothing, all that the call might have used is used.
+      // fail-closed: when a server reports no usage, the whole reservation counts as used.
       const used = tokens === 0 ? reservation.call : { tokens, nanoUsd: nanosOf(usd ?? 0) };
       reservation.book({ ...used, turns }, usd === undefined ? model : undefined);
       turns = 0;
       if (turnRequest !== undefined && tokens > 0) estimate.learn(turnRequest, model, usage);
     },
     settle(): void {
-      // After the last turn there is nothing to keep anything for.
+      // Nothing is kept after the last turn.
       reservation.end(state.phase === 'over' ? NOTHING : estimate.kept);
     },
   };
@@ -278,15 +281,14 @@ function refusal(short: Shortage): ModelFailure {
   };
 }
 
-/** The notice to an agent before its last turn. */
 function lastTurnText({ unit, limit, left }: Shortage): string {
   const rest = unit === 'turns' ? 'this turn' : quantity(unit, Math.max(0, left));
   return `The budget of ${quantity(unit, limit)} is nearly used up (left: ${rest}). This is your last turn: finish now. Call no tools. Give your final answer: what you found or did, and what remains to be done.`;
 }
 
 /**
- * The request with one more text at its end, for an agent whose results were larger than could be
- * foreseen. Nothing follows it, so that the conversation need not remember it.
+ * Appends the notice to the request, for an agent whose results were larger than expected. It is
+ * the last turn, so the conversation need not record it.
  */
 function withLastWord(request: ModelRequest, note: InputMessage): ModelRequest {
   const last = request.messages.at(-1);
@@ -297,7 +299,7 @@ function withLastWord(request: ModelRequest, note: InputMessage): ModelRequest {
   return { ...request, messages: [...request.messages.slice(0, -1), told] };
 }
 
-/** How a run of the agent at a path ends whose budget is used up. */
+/** The stop reason of an agent whose budget is used up. */
 function stopFor(
   short: Shortage,
   { spentUsd, path }: { readonly spentUsd: number; readonly path: string },

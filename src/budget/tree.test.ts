@@ -89,7 +89,6 @@ describe('budget tree', () => {
     call.end({ ...NOTHING, tokens: 300 });
     await expect(reserved(child, 501)).rejects.toThrow('500 tokens left');
     (await reserved(child, 500)).book(amounts(500));
-    // The agent itself may use it.
     await reserved(tree.main, 300);
   });
 
@@ -180,7 +179,7 @@ const unitLimits = fc.record(
   { requiredKeys: [] },
 );
 
-/** An agent, by the number of the one above it, and what its calls wish for and use. */
+/** An agent with its parent's index, and what its calls reserve and use. */
 const agentPlan = fc.record({
   above: fc.nat(7),
   limits: unitLimits,

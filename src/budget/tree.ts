@@ -14,32 +14,31 @@ import {
 } from './units.js';
 
 export interface BudgetTreeOptions {
-  /** Of the whole session. */
+  /** Limits of the whole session. */
   readonly limits: BudgetLimits;
-  /** Of the whole session, but not for the main agent itself. */
+  /** Limits of all subagents together, which do not hold for the main agent itself. */
   readonly below?: BudgetLimits;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** How an agent is opened. */
 export interface OpenHow {
   /** The agent is resumed. */
   readonly again: boolean;
-  /** Of a resumed agent: the limits of those above it, the main agent left out, the highest first. */
+  /** For a resumed agent: the limits of its ancestors except the main agent, the highest first. */
   readonly above?: readonly BudgetLimits[];
 }
 
 type BudgetRef = Pick<AgentRef, 'id' | 'path'>;
 
 /**
- * The budgets of a session. Every agent draws on its own budget and on those of all above it, so that
- * none has more than what is left of its ancestors'.
+ * The budgets of a session: every agent draws on its own budget and on those of all its ancestors,
+ * so none has more than what they have left.
  */
 export class BudgetTree {
   readonly main: BudgetAccount;
   readonly #now: () => number;
   readonly #root: BudgetNode;
-  /** By path: what an agent there draws on, its own budget last. */
+  /** By path: the budgets an agent draws on, its own last. */
   readonly #chains = new Map<string, readonly BudgetNode[]>();
   readonly #waiting = new Set<() => void>();
   #pastAt: ((path: string) => Past) | undefined;
@@ -53,7 +52,7 @@ export class BudgetTree {
     this.main = this.#account(root.path, root, chain);
   }
 
-  /** The account of a new or resumed agent. An error says why there can be none. */
+  /** Opens the account of a new or resumed agent; an error says why there can be none. */
   open(
     ref: BudgetRef,
     limits: BudgetLimits,
@@ -63,7 +62,7 @@ export class BudgetTree {
     if (isResumed) this.#raise(path, limitsAbove);
     const above = this.#chainAbove(path);
     const known = this.#chains.get(path)?.at(-1);
-    // It has been counted as one that was started.
+    // A resumed agent was already counted when it started.
     const again = known?.id === ref.id ? known : isResumed ? this.#node(ref, limits) : undefined;
     const refusal = again === undefined ? noStart(above) : usedUp([...above, again]);
     if (refusal !== undefined) return err(shortageWords(refusal));
@@ -77,7 +76,7 @@ export class BudgetTree {
       if (!isOpen) return;
       isOpen = false;
       account.leave();
-      // What was used stays used when the agent is resumed; without limits nothing asks for it.
+      // Usage stays for a resumed agent; without limits there is none to keep.
       if (!isLimited && this.#chains.get(path) === chain) this.#chains.delete(path);
       this.#wake();
     });
@@ -85,19 +84,22 @@ export class BudgetTree {
     return ok(account);
   }
 
-  /** Adds what earlier processes used up, at a path and below. Called once, before one of their agents is resumed. */
+  /**
+   * Adds the usage of earlier processes, at a path and below; called once, before one of their
+   * agents is resumed.
+   */
   recall(past: (path: string) => Past): void {
     this.#pastAt = past;
     this.#root.recall(past(this.#root.path));
   }
 
-  /** What the tightest budget that an agent draws on still allows, in each unit that is limited. */
+  /** What the tightest budget in an agent's chain still allows, in each limited unit. */
   left(path: string): BudgetLimits {
     const chain = this.#chains.get(path) ?? this.#chainAbove(path);
     return chain.map((node) => node.left(path)).reduce(strictest, {});
   }
 
-  /** What calls that are under way hold of the nearest budget; undefined: there is none. */
+  /** What running calls reserve in the nearest budget; undefined when there is no budget. */
   reserved(path: string): { readonly tokens: number; readonly usd: number } | undefined {
     const reserved = (this.#chains.get(path) ?? this.#chainAbove(path)).at(-1)?.reserved;
     return reserved && { tokens: reserved.tokens, usd: usdOf(reserved.nanoUsd) };
@@ -123,7 +125,7 @@ export class BudgetTree {
     return node;
   }
 
-  /** Restores the budgets of agents of earlier processes: they hold for the agents below them. */
+  /** Restores the budgets of agents of earlier processes, which limit their descendants. */
   #raise(path: string, above: readonly BudgetLimits[]): void {
     for (const [index, limits] of above.entries()) {
       const at = path.split('/', index + 2).join('/');
@@ -132,13 +134,13 @@ export class BudgetTree {
     }
   }
 
-  /** What the nearest known ancestor draws on. */
+  /** The budgets of the nearest known ancestor. */
   #chainAbove(path: string): readonly BudgetNode[] {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
       const chain = this.#chains.get(path.slice(0, at));
       if (chain !== undefined) return chain;
     }
-    // fail-closed: the session's budget holds for every agent.
+    // fail-closed: an agent without a known ancestor draws on the session's budget.
     return this.#chains.get('main') ?? [];
   }
 }

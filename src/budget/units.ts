@@ -1,12 +1,12 @@
 import type { StopReason } from '../loop/types.js';
 
-/** What an agent may use up; its own part and that of everybody below it. Absent: no bound. */
+/** What an agent and its descendants may use; an absent unit has no limit. */
 export interface BudgetLimits {
-  /** Model round-trips. */
+  /** Model calls. */
   readonly turns?: number | undefined;
-  /** All tokens, those read from a cache included. */
+  /** All tokens, including those read from a cache. */
   readonly tokens?: number | undefined;
-  /** Dollars. Refused where a price is not known. */
+  /** Dollars; models without a known price are refused. */
   readonly usd?: number | undefined;
   readonly seconds?: number | undefined;
   /** Agents that may be started in all. */
@@ -19,22 +19,22 @@ export type BudgetUnit = keyof BudgetLimits;
 export const CALL_UNITS = ['turns', 'tokens', 'nanoUsd'] as const;
 export type CallUnit = (typeof CALL_UNITS)[number];
 
-/** Whole numbers, so that what is added and taken away again leaves nothing behind. */
+/** Whole numbers, so that adding and subtracting leaves no rounding error. */
 export type Amounts = Readonly<Record<CallUnit, number>>;
 
 export const NOTHING: Amounts = { turns: 0, tokens: 0, nanoUsd: 0 };
 
 const NANOS = 1_000_000_000;
 
-/** fail-closed: what is used is rounded up. */
+/** fail-closed: usage is rounded up. */
 export function nanosOf(usd: number): number {
   return Math.ceil(usd * NANOS - ROUNDING);
 }
 
-/** What a product of floating numbers may be off by, in billionths of a dollar. */
+/** The rounding error of a floating point product, in billionths of a dollar. */
 const ROUNDING = 1e-6;
 
-/** The limits in the units of a call. fail-closed: what may be used is rounded down. */
+/** The limits in the units of a call. fail-closed: limits are rounded down. */
 export function callLimits(limits: BudgetLimits): Partial<Amounts> {
   return {
     turns: limits.turns === undefined ? undefined : Math.floor(limits.turns),
@@ -79,19 +79,19 @@ export function hasLimit(limits: BudgetLimits): boolean {
   return BUDGET_UNITS.some((unit) => limits[unit] !== undefined);
 }
 
-/** Why something is not to be had. */
+/** Why a budget refuses something. */
 export interface Shortage {
   readonly unit: BudgetUnit;
   readonly limit: number;
   /** Neither used nor reserved. */
   readonly left: number;
-  /** Whose budget it is. */
+  /** The owner of the budget. */
   readonly path: string;
-  /** Dollars cannot be counted: this model has no known price. */
+  /** The model without a known price, because of which dollars cannot be counted. */
   readonly unpriced?: string;
 }
 
-/** `1,900 tokens`. */
+/** Formats an amount, like `1,900 tokens`. */
 export function quantity(unit: BudgetUnit, value: number): string {
   if (unit === 'usd') return `$${value.toFixed(6).replace(/0{1,4}$/, '')}`;
   const number = (unit === 'seconds' ? Math.ceil(value) : value).toLocaleString('en-US');
@@ -99,7 +99,7 @@ export function quantity(unit: BudgetUnit, value: number): string {
   return `${number} ${value === 1 ? unit.slice(0, -1) : unit}`;
 }
 
-/** One clause: which budget it is and why it does not do. */
+/** One clause that names the budget and why it does not suffice. */
 export function shortageWords({ unit, limit, left, path, unpriced }: Shortage): string {
   const whose = path === 'main' ? 'the session' : path;
   const budget = `the budget of ${quantity(unit, limit)} of ${whose}`;
@@ -117,15 +117,15 @@ export function usdOf(nanos: number): number {
 export interface LimitOptions {
   readonly maxTurns: number | undefined;
   readonly maxBudgetUsd: number | undefined;
-  /** Spent so far by the whole session, as far as prices are known. */
+  /** Dollars spent by the whole session, as far as prices are known. */
   spentUsd(): number;
-  /** Calls so far whose price is not known: the server may answer as another model than it was asked for. */
+  /** Calls without a known price: a server may answer with another model than the requested one. */
   unpricedCalls(): number;
   /** Set when the model keeps failing in the same way. */
   stuck(): string | undefined;
 }
 
-/** What may end a run before the model does. Asked before every model call. */
+/** Limits that can end a run before the model does, checked before every model call. */
 export function createLimits(
   options: LimitOptions,
 ): (turnsTaken: number) => StopReason | undefined {
