@@ -27,7 +27,7 @@ const entry = (uuid: string, text = `text of ${uuid}`): UserEntry => ({
   message: { role: 'user', content: text },
 });
 
-/** A store whose disk can be made to refuse. */
+/** A store whose disk can be made to refuse writes. */
 function opened() {
   let refuses = false;
   const store = createJsonlStore({

@@ -12,12 +12,12 @@ export interface ForkOptions {
   readonly title?: string;
 }
 
-/** Entries per append: long sessions are not one string. */
+/** Entries per append, so that a long session never becomes one string. */
 const BATCH = 256;
 
 /**
- * Copies a session under a new id, each entry under a new uuid with a note of where it came from.
- * The old session is only read. Returns the copy, ready for `loadConversation`.
+ * Copies a session under a new id, each entry under a new uuid that records its origin. The old session
+ * is only read. Returns the copy, ready for `loadConversation`.
  */
 export async function forkSession(
   store: SessionStore,
@@ -50,7 +50,7 @@ function renamed(
   const parentOf = (uuid: string | null): string | null => {
     const seen = new Set<string>();
     let next: string | null | undefined = uuid;
-    // Entries of unknown kinds are not copied; what hung on them hangs on their parents.
+    // Entries of unknown kinds are not copied; their children are linked to their parents.
     while (typeof next === 'string' && !uuids.has(next) && !seen.has(next)) {
       seen.add(next);
       next = loaded.links?.get(next);
@@ -69,7 +69,7 @@ function renamed(
   }));
 }
 
-/** Long outputs lie in the old session's directory; the copy gets its own. */
+/** Long outputs are stored in the old session's directory; the copy gets its own. */
 async function withPayload(
   store: SessionStore,
   loaded: LoadedSession,
@@ -79,7 +79,7 @@ async function withPayload(
   try {
     return { ...entry, toolUseResult: await store.payload(loaded.sessionId, entry.toolUseResult) };
   } catch {
-    // The old output is gone or damaged: the copy keeps the reference, which says so when it is asked for.
+    // The old output is gone or damaged: the copy keeps the reference, and reading it reports the loss.
     return entry;
   }
 }

@@ -7,7 +7,7 @@ import type { ResumeOptions } from './resume.js';
 import { chainOf } from './transcript/chain.js';
 import type { LoadedSession, SessionStore } from './transcript/store.js';
 
-/** How a session begins. `newId` is the id of a fork. */
+/** How a session begins; `newId` is the id of a fork. */
 export type SessionStart =
   | { readonly kind: 'new'; readonly id: string | undefined }
   | { readonly kind: 'continue'; readonly newId: string | undefined }
@@ -16,29 +16,29 @@ export type SessionStart =
       readonly id: string;
       readonly newId: string | undefined;
       readonly at: string | undefined;
-      /** The one turn that may be given up by it. Undefined: whatever comes after. */
+      /** The only turn that resuming may drop; undefined allows dropping everything after `at`. */
       readonly dropsTurn?: string | undefined;
     };
 
-/** What a session starts from. */
+/** The history that a session starts from. */
 export interface History {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly messages: readonly Message[];
   readonly parentUuid: string | null;
-  /** Of every entry of the transcript, on whichever branch. */
+  /** Of every entry of the transcript, on all branches. */
   readonly usedUuids: Iterable<string>;
-  /** Results to record for calls that were running when the run before ended. */
+  /** Results to record for calls that were running when the previous run ended. */
   readonly missingResults: readonly {
     readonly call: ToolUseBlock;
     readonly result: ToolCallResult;
   }[];
-  /** Calls that a hook put off: they are asked about again before anything else. */
+  /** Calls that a hook deferred; the session asks about them again before anything else. */
   readonly deferredCalls: readonly ToolUseBlock[];
   readonly forked: boolean;
-  /** The session that it is a copy of. */
+  /** The session that this one is a copy of. */
   readonly forkedFrom?: string;
-  /** The directory that the session was last in. */
+  /** The session's last working directory. */
   readonly lastCwd: string | undefined;
   readonly title?: string;
   readonly lastPrompt?: string;
@@ -46,7 +46,7 @@ export interface History {
   readonly agent?: string;
 }
 
-/** Finds or makes the history that a session starts from. Nothing is written but a fork's own file. */
+/** Finds or creates the history that a session starts from; writes nothing except a fork's own file. */
 export async function openHistory(
   store: SessionStore,
   start: SessionStart,
@@ -58,7 +58,7 @@ export async function openHistory(
   }
   const id = start.kind === 'continue' ? await store.newest() : await store.find(start.id);
   if (id === undefined) {
-    // Going on with nothing is a beginning; going on with something named that is not there is a mistake.
+    // `--continue` without a session starts a new one; `--resume` with an unknown id is an error.
     if (start.kind === 'continue') return freshHistory(start.newId ?? options.clock.uuid());
     throw new PortcullisError('session', `No conversation found with session ID: ${start.id}`, {
       remedy:
@@ -143,8 +143,8 @@ async function resumedHistory(
 }
 
 /**
- * fail-closed: a client that goes back to an earlier point may name the turn that it gives up; when
- * anything else would be given up too, nothing is. Throws.
+ * fail-closed: a client that resumes at an earlier entry may name the turn it drops; throws when any
+ * other turn would be dropped, too.
  */
 export function refuseOtherTurns(
   loaded: LoadedSession,
@@ -163,7 +163,7 @@ export function refuseOtherTurns(
   }
 }
 
-/** What a person said, and no result of a tool. */
+/** True for a message that a person typed, false for tool results. */
 function isPrompt(entry: TranscriptEntry): boolean {
   if (entry.type !== 'user' || entry.isMeta === true) return false;
   const { content } = entry.message;

@@ -16,20 +16,20 @@ export interface RecorderOptions {
   readonly store: SessionStore;
   readonly sessionId: string;
   readonly clock: Clock;
-  /** A function where the shell may move it. */
+  /** A function when the shell may change it. */
   readonly cwd: string | (() => string);
   readonly version: string;
   readonly entrypoint?: string;
   readonly gitBranch?: string;
   /** False: entries are linked but not stored. */
   readonly persist?: boolean;
-  /** Where the chain goes on: `lastUuid` of what was resumed. */
+  /** The parent of the first entry: `lastUuid` of the resumed conversation. */
   readonly parentUuid?: string | null;
-  /** Of the entries that are in the transcript already. */
+  /** Uuids of the entries that the transcript has already. */
   readonly usedUuids?: Iterable<string>;
   /** Records a subagent into a file of its own. */
   readonly agentId?: string;
-  /** What the resumed transcript already said, to be repeated near its end. */
+  /** Facts of the resumed transcript, repeated near its end. */
   readonly title?: string;
   readonly lastPrompt?: string;
   readonly agent?: string;
@@ -51,17 +51,17 @@ export interface RecordedCompaction {
   readonly messages: readonly Message[];
 }
 
-/** An attachment that the model is shown as a message. */
+/** The type of an attachment that the model is shown as a message. */
 export const REMINDER_MARK = 'reminder';
 
-/** Stands where a model's name is asked for and no model wrote the message just now. */
+/** The model name of messages that no model wrote just now. */
 export const SYNTHETIC_MODEL = '<synthetic>';
 
-/** Listings look at the last 64 KiB only: half of that may pass before facts are repeated. */
+/** Listings read only the last 64 KiB, so facts are repeated after half of that. */
 const REPEAT_FACTS_AFTER = 32 * 1024;
 const LONGEST_PROMPT_FACT = 500;
 
-/** Turns what happens in the loop into linked transcript entries. Each call is one append. */
+/** Turns loop events into linked transcript entries; each call is one append. */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #cwd: () => string;
@@ -90,7 +90,10 @@ export class Recorder {
     return this.#head;
   }
 
-  /** Goes back to an earlier entry: the next one starts another branch. Nothing is removed from the transcript. */
+  /**
+   * Moves back to an earlier entry, so that the next one starts another branch. Removes nothing from
+   * the transcript.
+   */
   goTo(uuid: string | null): void {
     this.#head = uuid;
   }
@@ -135,7 +138,7 @@ export class Recorder {
     this.#append([entry]);
   }
 
-  /** A new beginning of the chain: the boundary, then the history as it is from now on. Returns the uuids of both. */
+  /** Starts a new chain: the boundary, then the compacted history. Returns the uuids of both. */
   compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
     readonly uuid: string;
     readonly summaryUuid: string;
@@ -155,7 +158,7 @@ export class Recorder {
     return { uuid, summaryUuid: entries[0]?.uuid ?? uuid };
   }
 
-  /** Messages of another session that continue here. */
+  /** Records messages of another session that continue here. */
   history(messages: readonly Message[]): void {
     this.#append(this.#historyEntries(messages, { summaryFirst: false }));
   }
@@ -180,14 +183,17 @@ export class Recorder {
     this.#append(this.#facts('last-prompt'));
   }
 
-  /** The agent that the main conversation runs as from now on. */
+  /** Records the agent that the main conversation runs as from now on. */
   runsAs(agent: string): void {
     if (agent === this.#agent) return;
     this.#agent = agent;
     this.#append(this.#facts('agent-setting'));
   }
 
-  /** Not a message of a user: many readers of transcripts show those as prompts, whatever `isMeta` says. */
+  /**
+   * Stored as an attachment, because many transcript readers show user messages as prompts whatever
+   * `isMeta` says.
+   */
   #reminder({ uuid, content }: RecordedInput): OwnFields<AttachmentEntry> {
     return {
       type: 'attachment',
@@ -241,7 +247,7 @@ export class Recorder {
     });
   }
 
-  /** A message kept over a compaction: the original entries stay where they are, these are its copy. */
+  /** A copy of an answer kept by compaction; the original entries stay in place. */
   #asAnswer(content: readonly AssistantBlock[]): RecordedAnswer {
     return {
       id: `msg_${this.#options.clock.uuid()}`,
@@ -254,12 +260,12 @@ export class Recorder {
     };
   }
 
-  /** Hosts name their own prompts, and a name that is used twice would tear the chain apart. */
+  /** Hosts choose the uuids of their prompts, and a repeated uuid would break the chain. */
   #unused(uuid: string): string {
     return this.#used.has(uuid) ? this.#options.clock.uuid() : uuid;
   }
 
-  /** The beginning of an entry that has its name from us. */
+  /** The first fields of an entry with a new uuid. */
   #made<T extends OwnFields['type']>(type: T): Pick<EntryBase, 'uuid' | 'timestamp'> & { type: T } {
     return { type, uuid: this.#options.clock.uuid(), timestamp: this.#now() };
   }
@@ -271,7 +277,7 @@ export class Recorder {
   /** Links a new entry to the head and makes it the head. */
   #linked(own: OwnFields): TranscriptEntry {
     const { agentId, sessionId, version, gitBranch, entrypoint } = this.#options;
-    // In the order of the format.
+    // Fields in the order of the transcript format.
     const common = {
       parentUuid: this.#head,
       isSidechain: agentId !== undefined,
@@ -305,7 +311,7 @@ export class Recorder {
   }
 }
 
-/** The title, the last prompt and the agent of a session as lines without a place in the tree. */
+/** The title, the last prompt and the agent of a session as lines outside the tree. */
 export function sessionFacts(
   sessionId: string,
   { title, lastPrompt, agent }: Pick<LoadedSession, 'title' | 'lastPrompt' | 'agent'>,
@@ -317,15 +323,14 @@ export function sessionFacts(
   return facts;
 }
 
-/** Fields that every entry of one agent has. */
+/** Fields shared by all entries of one agent. */
 type CommonFields = Omit<EntryBase, 'uuid' | 'timestamp' | 'type' | 'isMeta'>;
 
-/** The fields of an entry behind the common ones. */
+/** The fields of an entry after the common ones. */
 type OwnFields<Entry extends TranscriptEntry = TranscriptEntry> = Entry extends TranscriptEntry
   ? Omit<Entry, keyof CommonFields>
   : never;
 
-/** A lone text is stored as a string, which every reader of the format shows. */
 function isAllReminders(content: readonly UserBlock[]): boolean {
   return content.every(
     (block) => block.type === 'text' && block.text.startsWith('<system-reminder>'),
@@ -339,7 +344,7 @@ function compactContent(content: readonly UserBlock[]): string | readonly UserBl
 }
 
 function promptFact(text: string): string {
-  // Of a long text only the beginning is looked at.
+  // Only the beginning of a long text is processed.
   const beginning = text.trimStart().slice(0, 4 * LONGEST_PROMPT_FACT);
   return sliceWhole(beginning.replace(/\s+/g, ' ').trim(), 0, LONGEST_PROMPT_FACT);
 }

@@ -37,7 +37,7 @@ async function load(): Promise<LoadedSession> {
   return loaded;
 }
 
-/** A conversation that goes through the recorder the way a loop does it. */
+/** Plays a conversation through the recorder as a loop does. */
 class Player {
   readonly messages: Message[] = [];
   readonly recorder: Recorder;
@@ -128,7 +128,7 @@ const toolInput = fc.dictionary(
   fc
     .jsonValue()
     .filter((value) => !JSON.stringify(value).includes('__proto__'))
-    // What JSON itself does not tell apart (-0 and 0) is the same here.
+    // Normalises values that JSON does not distinguish (-0 and 0).
     .map((value) => JSON.parse(JSON.stringify(value))),
 );
 const turn = fc.record({
@@ -206,7 +206,7 @@ describe('a conversation that was recorded', () => {
           expect(kept).toEqual(flat(player.messages).slice(0, kept.length));
           expectAcceptable(resumed.messages);
 
-          // The stand-ins are recorded, the conversation goes on, and reads the same ever after.
+          // With the placeholder results recorded the conversation continues and reads the same from then on.
           const next = new Player(resumed.lastUuid);
           for (const { call, result } of resumed.danglingCalls) {
             next.recorder.result(call, { uuid: systemClock.uuid(), block: result });

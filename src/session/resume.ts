@@ -6,21 +6,21 @@ import { type DanglingCall, rebuildMessages } from './transcript/messages.js';
 import type { LoadedSession } from './transcript/store.js';
 
 export interface ResumeOptions extends ChainOptions {
-  /** Calls at the end that run again instead of getting a stand-in. */
+  /** Selects unanswered calls at the end that run again instead of getting a placeholder result. */
   readonly runsAgain?: ((call: ToolUseBlock) => boolean) | undefined;
 }
 
-/** A conversation as it was left, ready to go on. */
+/** A conversation rebuilt from its transcript, ready to continue. */
 export interface ResumedConversation {
   readonly messages: readonly Message[];
   /** The parent of the next entry. */
   readonly lastUuid: string | null;
   /**
-   * Calls that were running when the run ended. Record each `result`, so that the transcript says
-   * what the model is told (`messages` already does).
+   * Calls that were running when the run ended. Record each `result`, so that the transcript matches
+   * what the model is told (`messages` contains it already).
    */
   readonly danglingCalls: readonly DanglingCall[];
-  /** The call that a hook put off, when the run ended for it: it has no result yet, nor a stand-in. */
+  /** The call that a hook deferred when it ended the run; it has neither a result nor a placeholder. */
   readonly deferredCalls: readonly ToolUseBlock[];
 }
 
@@ -46,7 +46,7 @@ export function loadConversation(
   };
 }
 
-/** Adds the stand-ins of some calls of the last answer; the others run again. */
+/** Adds the placeholder results of some calls of the last answer; the other calls run again. */
 function withResults(
   messages: readonly Message[],
   unknown: readonly DanglingCall[],
@@ -63,5 +63,5 @@ function deferredIn(entry: TranscriptEntry | undefined): string | undefined {
   return typeof toolUseId === 'string' ? toolUseId : undefined;
 }
 
-/** What marks, as the last entry, that a run ended with a call that was put off. */
+/** The attachment type that marks, as the last entry, a run that ended with a deferred call. */
 export const DEFERRED_MARK = 'tool_deferred';

@@ -1,9 +1,9 @@
 import { PortcullisError } from '../errors.js';
 
-// fail-closed: ids become file names, so nothing that could leave the directory is one.
+// fail-closed: ids become file names, so an id that could leave the directory is refused.
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
-/** Whether this can be the id of a session or an agent: letters, digits, `-` and `_`, nothing else. */
+/** Whether this is a valid id of a session or an agent: letters, digits, `-` and `_` only. */
 export function isSafeId(text: string): boolean {
   return SAFE_ID.test(text);
 }

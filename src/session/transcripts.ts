@@ -26,17 +26,17 @@ import { mirrored } from './transcript/mirror.js';
 import type { SessionLog } from './transcript/open-log.js';
 import type { NewLine, SessionStore } from './transcript/store.js';
 
-/** The transcripts in files of the user whose environment this is. */
+/** Opens the transcript files of the user with this environment. */
 export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
   return openFileArchive(configDirectory(env));
 }
 
-/** The name under which a directory's sessions are kept. */
+/** The folder name under which a directory's sessions are stored. */
 export function projectKeyOf(directory: string): string {
   return projectSlug(directory);
 }
 
-/** The branch that a conversation goes on from, as lines. */
+/** The branch that a conversation continues on, from its lines. */
 export function conversationOf(
   sessionId: string,
   lines: readonly RawLine[],
@@ -51,7 +51,7 @@ export interface ForkOrder {
   readonly title: string | undefined;
 }
 
-/** Copies a session in files, long outputs included. Returns the id of the copy. */
+/** Copies a session in files, long outputs included, and returns the id of the copy. */
 export async function forkInFiles(
   env: DirectoryEnvironment,
   project: string,
@@ -69,7 +69,7 @@ export async function forkInFiles(
   }
 }
 
-/** The lines of a copy of these lines, and its id. */
+/** Copies a session given as lines, and returns the lines and the id of the copy. */
 export async function forkOfLines(
   lines: readonly RawLine[],
   order: ForkOrder,
@@ -82,7 +82,7 @@ export async function forkOfLines(
   return { sessionId: await fork(told, order), lines: copied };
 }
 
-/** A store in memory that holds these sessions already. */
+/** A store in memory, filled with these sessions. */
 export function memoryStoreOf(
   sessions: readonly {
     readonly sessionId: string;
@@ -92,7 +92,7 @@ export function memoryStoreOf(
   }[],
 ): SessionStore {
   const store = createMemoryStore({
-    // A name that nobody can have made before us.
+    // A random name, which no other process can have prepared.
     directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
   });
   for (const { sessionId, agentId, lines } of sessions) {
@@ -125,13 +125,13 @@ export interface ConversationRewindParts {
   readonly isRunning: boolean;
 }
 
-/** Goes on from before a message of the person, on a branch of the transcript. */
+/** Rewinds the conversation to before a message of the person, on a new branch of the transcript. */
 export async function takeBackConversation(
   { log, conversation, isRunning }: ConversationRewindParts,
   messageId: string,
 ): Promise<Result<{ readonly prompt: string }, string>> {
   const { store, recorder, history } = log;
-  // fail-closed: a running turn would go on writing to the branch that was left.
+  // fail-closed: a running turn would keep writing to the abandoned branch.
   if (isRunning) return err('a turn is running; interrupt it first');
   const loaded = await store.read(history.sessionId);
   if (loaded === undefined) return err('this session keeps no transcript');
@@ -146,7 +146,7 @@ export async function takeBackConversation(
   recorder.goTo(parentUuid);
   const { content } = entry.message;
   const prompt = typeof content === 'string' ? content : textOf(content);
-  // Said on the new branch, so that whoever resumes the session finds this one as its newest.
+  // Recorded on the new branch, so that resuming the session finds this branch as its newest.
   recorder.note('The conversation was taken back to here.');
   return ok({ prompt });
 }

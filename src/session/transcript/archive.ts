@@ -9,10 +9,10 @@ import { classifyLine, SessionReader } from './lines.js';
 import { agentsIn, LISTING_WINDOW, projectHolding, sessionsIn, transcriptIn } from './listing.js';
 import type { LoadedSession } from './store.js';
 
-/** One line of a transcript, of whatever kind. */
+/** One line of a transcript, of any kind. */
 export type RawLine = Readonly<Record<string, unknown>>;
 
-/** Where a session is kept. */
+/** The location of a stored session. */
 export interface ArchivePlace {
   readonly project: string;
   readonly sessionId: string;
@@ -24,18 +24,18 @@ export interface ArchiveItem extends ArchivePlace {
   readonly size?: number;
 }
 
-/** Transcripts as they lie there, for those who look through them without opening a session. */
+/** Stored transcripts, for readers that list or edit them without opening a session. */
 export interface TranscriptArchive {
-  /** In this project, or, with none, in the only one that has it. */
+  /** Looks in this project or, without one, in all projects; undefined when none or several have it. */
   find(sessionId: string, project: string | undefined): Promise<ArchivePlace | undefined>;
   /** Newest first. */
   list(project: string | undefined): Promise<readonly ArchiveItem[]>;
-  /** The lines at both ends, enough to tell what the session is about. */
+  /** The lines at both ends, enough to summarise the session. */
   readSummary(place: ArchivePlace): Promise<readonly RawLine[]>;
-  /** Undefined: there is none. `agentId` selects a subagent's. */
+  /** Undefined when there is no transcript; `agentId` selects a subagent's. */
   lines(place: ArchivePlace, agentId?: string): Promise<readonly RawLine[] | undefined>;
   append(place: ArchivePlace, lines: readonly RawLine[], agentId?: string): Promise<void>;
-  /** The session with all that belongs to it, or one agent's transcript. */
+  /** Removes the session with all its files, or one agent's transcript. */
   remove(place: ArchivePlace, agentId?: string): Promise<void>;
   agents(place: ArchivePlace): Promise<readonly string[]>;
 }
@@ -72,7 +72,7 @@ export function openFileArchive(configDir: string): TranscriptArchive {
       const ends = files.readEnds(fileOf(place, undefined), LISTING_WINDOW);
       if (ends === undefined) return [];
       const both = ends.head === ends.tail ? [ends.head] : [ends.head, ends.tail];
-      // Lines that are cut off at the inner ends cannot be read and are left out.
+      // Lines cut off by the read window do not parse and are dropped.
       return both.flatMap((text) => text.split('\n').flatMap(readLine));
     },
     async lines(place, agentId) {
@@ -107,7 +107,7 @@ function isProject(name: string): boolean {
   return /^[\w-][\w.-]{0,254}$/.test(name);
 }
 
-/** fail-closed: it becomes a part of a path. */
+/** fail-closed: the name becomes part of a path. */
 function requireProject(name: string): string {
   if (isProject(name)) return name;
   throw new PortcullisError('session', `${JSON.stringify(name)} cannot be the name of a project`);
@@ -118,7 +118,7 @@ function readLine(line: string): readonly RawLine[] {
   return parsed.ok && isRecord(parsed.value) ? [parsed.value] : [];
 }
 
-/** A session from its lines, as the stores give it. */
+/** A session from its lines, as the stores return it. */
 export function sessionOf(sessionId: string, lines: readonly RawLine[]): LoadedSession {
   const reader = new SessionReader();
   for (const line of lines) reader.add(classifyLine(line));

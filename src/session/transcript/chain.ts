@@ -6,7 +6,7 @@ import type { LoadedSession } from './store.js';
 export interface ChainOptions {
   /** Ends the chain with this entry, inclusive. */
   readonly resumeAt?: string;
-  /** For a subagent's own file, all of whose entries are side entries of the session. */
+  /** For a subagent's own file, whose entries are all side entries of the session. */
   readonly sidechain?: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface Chain {
   readonly leaf: string | null;
 }
 
-/** The branch of the tree that the conversation goes on from: the one that was written to last. */
+/** The branch of the tree that the conversation continues on: the one written last. */
 export function chainOf(loaded: LoadedSession, options: ChainOptions = {}): Chain {
   const wanted = options.sidechain === true;
   const pool = loaded.entries.filter((entry) => (entry.isSidechain === true) === wanted);
@@ -60,7 +60,10 @@ class Tree {
     return this.#byUuid.get(uuid);
   }
 
-  /** Files only grow, so the last entry is a leaf. A meta entry is one only where it goes on from it. */
+  /**
+   * Files only grow, so the last entry is a leaf; a trailing meta entry counts only if it continues
+   * that branch.
+   */
   lastLeaf(): TranscriptEntry | undefined {
     const leaf = this.#pool.findLast((entry) => entry.isMeta !== true);
     const last = this.#pool.at(-1);
@@ -68,7 +71,7 @@ class Tree {
     return this.walk(last).includes(leaf) ? last : leaf;
   }
 
-  /** Root first. A parent that is not in the file ends the walk, and so does a circle. */
+  /** Root first; a parent missing from the file or a cycle ends the walk. */
   walk(leaf: TranscriptEntry): TranscriptEntry[] {
     const seen = new Set<string>();
     const chain: TranscriptEntry[] = [];
@@ -89,9 +92,9 @@ function isBoundary(entry: TranscriptEntry): boolean {
 }
 
 /**
- * Other writers hang each result of parallel calls on its own call, so that only one of them is on
- * the chain to the leaf. Brings in, in file order, the other blocks of the answers on the chain and
- * the results of their calls.
+ * Other writers attach each result of parallel calls to its own call, so that only one of them is on
+ * the chain to the leaf. Adds, in file order, the other blocks of the answers on the chain and the
+ * results of their calls.
  */
 function withParallelParts(
   chain: readonly TranscriptEntry[],
@@ -117,7 +120,7 @@ function withParallelParts(
   return included.size === chain.length ? chain : pool.filter((entry) => included.has(entry));
 }
 
-/** Message ids of some providers repeat; together with the request's id they do not. */
+/** Some providers repeat message ids; together with the request id they are unique. */
 function answerKey(entry: TranscriptEntry): string | undefined {
   if (entry.type !== 'assistant' || typeof entry.requestId !== 'string') return undefined;
   return `${entry.requestId} ${entry.message.id}`;

@@ -24,16 +24,16 @@ export interface JsonlStoreOptions {
   readonly configDir: string;
   /** The project's directory, absolute; its slug names the project's folder. */
   readonly cwd: string;
-  /** Takes the place of the slug. */
+  /** Replaces the slug. */
   readonly projectDirName?: string;
   readonly onLost?: (lost: LostLines) => void;
-  /** What was reported as lost is saved after all. */
+  /** Called when lines reported as lost have been saved after all. */
   readonly onRecovered?: (path: string) => void;
   readonly files?: TranscriptFiles;
 }
 
 /**
- * Transcripts as JSON lines in the ecosystem's layout: `<config>/projects/<slug>/<session>.jsonl`,
+ * Transcripts as JSON lines in the ecosystem's layout: `<config>/projects/<slug>/<session>.jsonl`, with
  * subagents and long outputs in a directory of the session's name beside it.
  */
 export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
@@ -45,7 +45,7 @@ class JsonlStore implements SessionStore {
   readonly #files: TranscriptFiles;
   readonly #projects: string;
   readonly #project: string;
-  /** Sessions that were found in another project stay in its folder. */
+  /** A session found in another project stays in that project's folder. */
   readonly #foundIn = new Map<string, string>();
   readonly #writers = new Map<string, TranscriptWriter>();
 
@@ -109,7 +109,7 @@ class JsonlStore implements SessionStore {
 
   release(sessionId: string, agentId: string): void {
     const path = this.transcriptPath(sessionId, agentId);
-    // Lines that could not be saved are kept, to be tried again at the end.
+    // A writer with unsaved lines is kept, to try again when the store closes.
     if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
   }
 
@@ -125,7 +125,7 @@ class JsonlStore implements SessionStore {
     return unsaved;
   }
 
-  /** Whether the session exists, here or, under a unique id, in another project. */
+  /** Finds the session in this project or, if its id is unique, in another one. */
   #locate(sessionId: string): boolean {
     if (this.#files.modifiedAt(this.transcriptPath(sessionId)) !== undefined) return true;
     const project = projectHolding(this.#files, this.#projects, { sessionId });
@@ -144,7 +144,7 @@ class JsonlStore implements SessionStore {
       const text = JSON.stringify(redactSureDeep(facts));
       this.#files.write(path.replace(/\.jsonl$/, '.meta.json'), text);
     } catch {
-      // No loss: the transcript says the same.
+      // Ignored: the transcript holds the same facts.
     }
   }
 
@@ -163,13 +163,13 @@ class JsonlStore implements SessionStore {
       this.#files.writeOnce(join(this.#directory(sessionId), ref.$ref), json);
       return ref;
     } catch {
-      // The payload then stays in the line, whose own failure is reported and tried again.
+      // The payload then stays in the line, whose own failure is reported and retried.
       return undefined;
     }
   }
 }
 
-/** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */
+/** fail-closed: the configured name becomes part of a path, so separators are refused. */
 function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
   if (projectDirName === undefined || projectDirName === '') return projectSlug(cwd);
   if (/^[\w-][\w.-]{0,254}$/.test(projectDirName)) return projectDirName;
@@ -182,7 +182,7 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
   );
 }
 
-/** One file's lines in order: what the disk refused goes first next time. */
+/** Writes one file's lines in order; lines that failed to save go first in the next append. */
 class TranscriptWriter {
   readonly #log: AppendLog;
   readonly #options: Pick<JsonlStoreOptions, 'onLost' | 'onRecovered'>;

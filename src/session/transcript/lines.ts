@@ -3,11 +3,10 @@ import { isRecord } from '../../lib/own.js';
 import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
 import type { LoadedSession } from './store.js';
 
-/** What one line of a transcript turned out to be. */
 export type ParsedLine =
   | { readonly kind: 'entry'; readonly entry: TranscriptEntry }
   | { readonly kind: 'meta'; readonly line: MetaLine }
-  /** Of a kind that we do not know, but part of the tree. */
+  /** An unknown kind of entry that is still part of the tree. */
   | { readonly kind: 'link'; readonly uuid: string; readonly parentUuid: string | null }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'damaged' }
@@ -20,7 +19,7 @@ export function parseLine(line: string): ParsedLine {
   return value === undefined ? { kind: 'damaged' } : classifyLine(value);
 }
 
-/** Gathers lines into a session: first of equal uuids wins, last of equal facts wins. */
+/** Collects lines into a session: the first of equal uuids wins, the last of equal facts wins. */
 export class SessionReader {
   readonly #entries: TranscriptEntry[] = [];
   readonly #seen = new Set<string>();
@@ -34,7 +33,7 @@ export class SessionReader {
   add(parsed: ParsedLine): void {
     switch (parsed.kind) {
       case 'entry':
-        // A line that was saved but for its newline when the disk filled up is there twice.
+        // A line saved without its newline when the disk filled up appears twice.
         if (this.#seen.has(parsed.entry.uuid)) this.#skipped++;
         else this.#entries.push(parsed.entry);
         this.#seen.add(parsed.entry.uuid);
@@ -74,7 +73,7 @@ export class SessionReader {
   }
 }
 
-/** A byte order mark, and the zero bytes that some file systems leave after a power cut. */
+/** Strips a byte order mark and the zero bytes that some file systems leave after a power cut. */
 function withoutPadding(line: string): string {
   const first = line.charCodeAt(0);
   const padded = first === 0xfeff || first === 0;
@@ -89,7 +88,7 @@ function parseTolerant(text: string | undefined): Record<string, unknown> | unde
   return parseWithoutPrototypeKeys(text);
 }
 
-/** A payload with such a key costs the key, not the message that it belongs to. */
+/** A prototype key is dropped without losing the message around it. */
 function parseWithoutPrototypeKeys(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text, (key, inner) =>
@@ -103,15 +102,15 @@ function parseWithoutPrototypeKeys(text: string): Record<string, unknown> | unde
 }
 
 /**
- * A writer that does not close a torn tail glues its line to it. Whole lines start in one of these
- * ways, and inside a string the quotes would be escaped.
+ * Finds the whole line that another writer appended to a torn one: lines start in one of these ways,
+ * and inside a string the quotes would be escaped.
  */
 function afterTornStart(text: string): string | undefined {
   const start = Math.max(text.lastIndexOf('{"parentUuid":'), text.lastIndexOf('{"type":'));
   return start > 0 ? text.slice(start) : undefined;
 }
 
-/** What a line that is parsed already turns out to be. */
+/** Classifies a parsed line. */
 export function classifyLine(value: Readonly<Record<string, unknown>>): ParsedLine {
   if (isMetaLine(value)) return { kind: 'meta', line: value };
   if (typeof value.uuid !== 'string') return { kind: 'foreign' };
@@ -137,7 +136,7 @@ function isMetaLine(value: Record<string, unknown>): value is Record<string, unk
   }
 }
 
-/** Checks what reading depends on; everything else is kept as it is. */
+/** Checks only the fields that reading depends on. */
 function isEntry(
   value: Record<string, unknown>,
 ): value is Record<string, unknown> & TranscriptEntry {

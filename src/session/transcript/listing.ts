@@ -5,7 +5,7 @@ import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine } from './lines.js';
 
-/** Viewers of the ecosystem look at no more of a transcript than this at either end. */
+/** How much of a transcript's start and end other viewers read. */
 export const LISTING_WINDOW = 64 * 1024;
 
 export interface SessionFile {
@@ -15,7 +15,7 @@ export interface SessionFile {
   readonly modifiedAt: number;
 }
 
-/** The newest transcript with a conversation in it. `cwd` tells folders apart that share a slug. */
+/** The newest transcript with a conversation; `cwd` separates projects whose folders share a slug. */
 export function newestSession(
   files: TranscriptFiles,
   where: { readonly directory: string; readonly cwd: string | undefined },
@@ -28,7 +28,7 @@ export function newestSession(
   })?.id;
 }
 
-/** The one project, by folder name, that has a session of this id. Throws when several have. */
+/** The one project, by folder name, that has a session of this id; throws when several have one. */
 export function projectHolding(
   files: TranscriptFiles,
   projects: string,
@@ -51,13 +51,13 @@ export function agentsIn(files: TranscriptFiles, directory: string): readonly st
   return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
 }
 
-/** The transcript of a session's directory, or of one of its agents. */
+/** The transcript of a session, or of one of its agents. */
 export function transcriptIn(directory: string, agentId: string | undefined): string {
   if (agentId === undefined) return `${directory}.jsonl`;
   return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
 }
 
-/** The session of that title. Throws when several have it. */
+/** The session with this title; throws when several have it. */
 export function findByTitle(
   files: TranscriptFiles,
   directory: string,
@@ -70,7 +70,7 @@ export function findByTitle(
   return onlyOne(titled, title);
 }
 
-/** The session that was meant by a title. Throws when it could be several. */
+/** The only match for a title; throws when there are several. */
 export function onlyOne(titled: readonly string[], title: string): string | undefined {
   if (titled.length <= 1) return titled[0];
   throw new PortcullisError(
@@ -112,7 +112,7 @@ function lastTitle(text: string): string | undefined {
   return title;
 }
 
-/** Goes by the text, as the first line may be longer than what was read of it. */
+/** Searches the text, because the first line may be longer than the part that was read. */
 function isSidechain(head: string): boolean {
   return /"isSidechain":\s*true/.test(head.slice(0, head.indexOf('\n') + 1 || undefined));
 }
@@ -121,7 +121,7 @@ function hasConversation(text: string): boolean {
   return /"type":\s*"(?:user|assistant)"/.test(text);
 }
 
-/** Different directories can have the same slug; the first entry says which one this was. */
+/** Different directories can share a slug; the first entry names the real one. */
 function isOfCollidingProject(head: string, cwd: string): boolean {
   const quoted = /"cwd":\s*("(?:[^"\\]|\\.)*")/.exec(head)?.[1];
   const parsed = quoted === undefined ? undefined : parseCwd(quoted);

@@ -8,13 +8,13 @@ import { PAYLOAD_DIRECTORY } from './payload.js';
 import type { LoadedSession, SessionStore } from './store.js';
 
 export interface MemoryStoreOptions {
-  /** Where spill directories go, and where transcripts are said to be. Only the former are made. */
+  /** Parent of the spill directories, which are created, and of the transcript paths, which are not. */
   readonly directory: string;
 }
 
 type Line = TranscriptEntry | MetaLine;
 
-/** Sessions that end with the process: for runs that keep nothing, for embedding, for tests. */
+/** A store that ends with the process: for runs without persistence, for embedding, for tests. */
 export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
   const directoryOf = (sessionId: string): string =>
     join(options.directory, requireSafeId(sessionId, 'session'));
@@ -33,7 +33,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       requireSafeId(sessionId, 'session');
       if (agentId !== '') requireSafeId(agentId, 'agent');
       const files = sessions.get(sessionId) ?? new Map<string, Line[]>();
-      // Deleted first, so that the order of the map is the order of the last appends.
+      // Deleted first, so that the map's order is the order of the last appends.
       if (agentId === '') sessions.delete(sessionId);
       sessions.set(sessionId, files);
       files.set(agentId, [...(files.get(agentId) ?? []), ...added]);

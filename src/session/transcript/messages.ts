@@ -10,7 +10,7 @@ import type {
 import type { AssistantEntry, TranscriptEntry } from '../../protocol/transcript.js';
 import { REMINDER_MARK } from '../recorder.js';
 
-/** A call whose result never reached the transcript, and the result that stands in for it. */
+/** A call whose result never reached the transcript, with a placeholder result. */
 export interface DanglingCall {
   readonly call: ToolUseBlock;
   readonly result: ToolResultBlock;
@@ -28,8 +28,8 @@ export const INTERRUPTED_RESULT =
 const LOST_BEGINNING = '[The beginning of this conversation was lost.]';
 
 /**
- * The messages that entries stand for: what a running conversation held when it wrote them, made
- * acceptable to a model where the file does not hold all of it.
+ * Rebuilds the messages of a conversation from its entries, repaired where the file is incomplete so
+ * that a model accepts them.
  */
 export function rebuildMessages(entries: readonly TranscriptEntry[]): Rebuilt {
   const drafts = draft(entries);
@@ -38,7 +38,8 @@ export function rebuildMessages(entries: readonly TranscriptEntry[]): Rebuilt {
   for (let index = 0; index < drafts.length; index++) {
     const current = drafts[index];
     if (current?.role !== 'assistant') {
-      // Only what opens the conversation, or follows it, is not handled with an answer below.
+      // Only a user message at the start or after another one gets here; replies are handled with their
+      // answer below.
       const own = (current?.blocks ?? []).filter((block) => block.type !== 'tool_result');
       if (own.length > 0) messages.push({ role: 'user', content: own });
       continue;
@@ -98,7 +99,7 @@ function draft(entries: readonly TranscriptEntry[]): readonly (UserDraft | Assis
   return drafts;
 }
 
-/** What an entry shows the model in the place of a user; undefined for other entries. */
+/** The user content that an entry shows the model; undefined for other entries. */
 function inputOf(entry: TranscriptEntry): string | readonly unknown[] | undefined {
   if (entry.type === 'user') return entry.message.content;
   if (entry.type !== 'attachment' || entry.attachment.type !== REMINDER_MARK) return undefined;
@@ -106,7 +107,7 @@ function inputOf(entry: TranscriptEntry): string | readonly unknown[] | undefine
   return typeof content === 'string' || Array.isArray(content) ? content : undefined;
 }
 
-/** The answer that this entry is a further block of. */
+/** The answer that this entry adds another block to. */
 function sameAnswer(
   drafts: readonly (UserDraft | AssistantDraft)[],
   entry: AssistantEntry,
@@ -124,12 +125,12 @@ function sameAnswer(
   return isSameRequest && onlyResults ? before : undefined;
 }
 
-/** What other writers leave in the transcript when a request failed; no model ever saw it. */
+/** A notice that other writers record after a failed request; no model ever saw it. */
 function isErrorNotice(entry: AssistantEntry): boolean {
   return 'isApiErrorMessage' in entry && entry.isApiErrorMessage === true;
 }
 
-/** Sorts a reply into the results of these calls, calls without one, and everything else. */
+/** Splits a reply into results of these calls, calls without a result, and other blocks. */
 function answer(
   said: readonly AssistantBlock[],
   reply: readonly UserBlock[],
@@ -156,9 +157,9 @@ function standIn(call: ToolUseBlock): ToolResultBlock {
 }
 
 /**
- * Blocks of a transcript that can be sent to a model. Files come from other writers, other versions
- * and other people's machines: a block that is not what its type says is left out or made whole, so
- * that one of them never makes a session unusable. Kinds that we do not know stay.
+ * Blocks of a transcript that can be sent to a model. Files come from other writers, versions and
+ * machines, so a malformed block is repaired or left out instead of making the session unusable;
+ * unknown kinds are kept.
  */
 export function soundUserBlocks(content: string | readonly unknown[]): UserBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
@@ -182,7 +183,7 @@ export function soundAssistantBlocks(content: string | readonly unknown[]): Assi
 function isSound(block: Readonly<Record<string, unknown>>): boolean {
   switch (block.type) {
     case 'text':
-      // Models refuse empty ones.
+      // Models refuse empty text blocks.
       return typeof block.text === 'string' && block.text !== '';
     case 'thinking':
       return typeof block.thinking === 'string' && typeof block.signature === 'string';

@@ -3,9 +3,9 @@ import type { SessionNews } from '../../protocol/session-events.js';
 import { agentFacts, cleanLine } from './payload.js';
 import type { NewLine, SessionStore } from './store.js';
 
-/** The same store, with every line told to the host as well, whose copy is to hold no more secrets than ours. */
+/** The same store, which also sends every line to the host with the same secrets removed. */
 export function mirrored(store: SessionStore, emit: (news: SessionNews) => void): SessionStore {
-  // One by one: the methods of a class are not copied by spreading an instance of it.
+  // Written out, because spreading an instance does not copy the methods of its class.
   return {
     append(sessionId, lines, agentId) {
       const grown = store.append(sessionId, lines, agentId);
@@ -25,7 +25,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
   };
 }
 
-/** Lines as a host keeps them, with an agent's metadata, which our store keeps in a file of its own. */
+/** The lines for a host, plus an agent's metadata, which our store keeps in a separate file. */
 function copied(lines: readonly NewLine[], agentId: string | undefined): readonly unknown[] {
   const copies: unknown[] = lines.map(cleanLine);
   const facts = agentId === undefined ? undefined : lines.map(agentFacts).find(Boolean);

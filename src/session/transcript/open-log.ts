@@ -24,11 +24,11 @@ export interface SessionLogOptions {
   readonly gitBranch: string | undefined;
   readonly workspace: { readonly cwd: string };
   readonly clock: Clock;
-  /** The host keeps a copy: every line is sent to it. */
+  /** Sends every line to the host, which keeps a copy. */
   readonly mirror?: boolean;
-  /** Set where another worker may have left calls without a result. */
+  /** Set when another worker may have left calls without a result. */
   readonly drive?: Required<Pick<ResumeOptions, 'runsAgain'>> | undefined;
-  /** Takes the place of files. */
+  /** Replaces files. */
   readonly store?: SessionStore | undefined;
   emit(news: SessionNews): void;
 }
@@ -39,7 +39,7 @@ export interface SessionLog {
   readonly recorder: Recorder;
 }
 
-/** The transcript of a session: what was said before, and where it goes on. */
+/** Opens the transcript of a session: its history and the recorder that continues it. */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
   const { clock, workspace, gitBranch } = options;
   const own = options.store ?? openStore(options);
@@ -68,11 +68,11 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
   return { store, history, recorder };
 }
 
-/** Files in the ecosystem's layout, or nothing that outlives the process. */
+/** A store in files with the ecosystem's layout, or in memory only. */
 function openStore(options: SessionLogOptions): SessionStore {
   const { configDir, cwd, projectDirName, emit } = options;
   if (!options.persist) {
-    // A name that no other process can have prepared.
+    // A random name, which no other process can have prepared.
     const directory = join(options.temporaryDirectory, `portcullis-${options.clock.uuid()}`);
     return createMemoryStore({ directory });
   }

@@ -6,7 +6,7 @@ import type { NewLine } from './store.js';
 /** Structured tool output up to this many characters of JSON is stored in the transcript itself. */
 export const MAX_INLINE_PAYLOAD = 256 * 1024;
 
-/** Stands in the transcript for a tool's structured output that was too long for it. */
+/** Replaces structured tool output in the transcript that is too long for it. */
 export interface PayloadRef {
   /** Relative to the session's directory. */
   readonly $ref: string;
@@ -15,8 +15,9 @@ export interface PayloadRef {
 }
 
 /**
- * The line as compact JSON, without what is surely a secret. Where the structured output is too long it is handed to `spill`, which
- * stores it and returns the reference, or undefined when that failed: then it stays in the line.
+ * The line as compact JSON without recognised secrets. Structured output that is too long is passed to
+ * `spill`, which stores it and returns the reference; when that returns undefined, the output stays in
+ * the line.
  */
 export function serialiseLine(
   line: NewLine,
@@ -34,12 +35,12 @@ export function serialiseLine(
   return requireJson(ref === undefined ? clean : { ...clean, toolUseResult: ref });
 }
 
-/** The line as an object, without what is surely a secret. */
+/** The line as an object without recognised secrets. */
 export function cleanLine(line: NewLine): NewLine {
   return redactSureDeep(toJson(line) === undefined ? representable(line) : line) as NewLine;
 }
 
-/** Without an output that is not JSON: a search for secrets in a cycle would not end. */
+/** Drops an output that is not JSON, because searching a cycle for secrets would not end. */
 function representable(line: NewLine): object {
   const rest = { ...line, toolUseResult: UNREPRESENTABLE };
   requireJson(rest);
@@ -53,12 +54,12 @@ export function payloadFile(sha256: string): string {
 
 export const PAYLOAD_DIRECTORY = 'tool-results';
 
-/** The reference, if it is one that we wrote; an output of a tool that looks like one is not. */
+/** The reference if we wrote it; tool output that only looks like one is not. */
 export function asPayloadRef(value: unknown): PayloadRef | undefined {
   if (!isRecord(value) || typeof value.$ref !== 'string') return undefined;
   const { $ref, bytes, sha256 } = value;
   if (typeof bytes !== 'number' || typeof sha256 !== 'string') return undefined;
-  // fail-closed: only a name that we would have written ourselves is ever opened.
+  // fail-closed: only a name that we would have written ourselves is opened.
   if (!/^[0-9a-f]{64}$/.test(sha256) || $ref !== payloadFile(sha256)) return undefined;
   return { $ref, bytes, sha256 };
 }
@@ -77,7 +78,7 @@ function requireJson(line: object): string {
   throw new PortcullisError('internal', 'a transcript entry holds something that is not JSON');
 }
 
-/** Undefined for what JSON cannot hold: cycles, big integers, more than a string can hold. */
+/** Undefined for values that JSON cannot hold: cycles, big integers, text longer than a string may be. */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -87,7 +88,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** The head of an agent's transcript in the words that other programs know; undefined for other lines. */
+/** The first line of an agent's transcript in the field names of other programs; undefined for other lines. */
 export function agentFacts(line: NewLine): Readonly<Record<string, unknown>> | undefined {
   const attachment: unknown = 'attachment' in line ? line.attachment : undefined;
   if (!isRecord(attachment) || attachment.type !== 'agent_started') return undefined;

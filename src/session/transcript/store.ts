@@ -2,39 +2,39 @@ import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
 
 export type NewLine = TranscriptEntry | MetaLine;
 
-/** Where transcripts live. Appended lines survive the death of this process once `append` returns. */
+/** Stores transcripts; appended lines survive a crash of this process once `append` returns. */
 export interface SessionStore {
   /**
-   * Appends lines to a session, all in one write. Never rewrites what is there. `agentId` selects a
-   * subagent's own file beside the session's. Returns by how many characters the file has grown.
+   * Appends lines to a session in one write and never rewrites existing ones. `agentId` selects a
+   * subagent's own file. Returns by how many characters the file has grown.
    *
-   * Never throws for the disk: what could not be saved is reported once (`onLost`), kept, and saved
-   * before the lines of the next append.
+   * Never throws for disk errors: lines that could not be saved are reported once (`onLost`), kept, and
+   * saved before the lines of the next append.
    */
   append(sessionId: string, lines: readonly NewLine[], agentId?: string): number;
   /**
-   * Every readable entry in file order; torn or foreign lines are skipped and counted. Undefined
-   * when there is no such session. `agentId` selects a subagent's file.
+   * Every readable entry in file order; torn or foreign lines are skipped and counted. Undefined when
+   * there is no such session.
    */
   read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined>;
-  /** A tool's structured output as it was given to `append`, brought back from its file if it was long. */
+  /** A tool's structured output as it was passed to `append`, read from its file if it was long. */
   payload(sessionId: string, toolUseResult: unknown): Promise<unknown>;
   /** The subagents of a session that have a transcript. */
   agents(sessionId: string): Promise<readonly string[]>;
-  /** The newest session of this project that has a conversation, undefined when there is none. */
+  /** The newest session of this project that has a conversation; undefined when there is none. */
   newest(): Promise<string | undefined>;
   /**
-   * Finds a session by id, in this project first, then in all others, then by its exact title in
-   * this project. Throws when more than one fits.
+   * Finds a session by id, in this project first, then in all others, then by its exact title in this
+   * project. Throws when more than one matches.
    */
   find(idOrTitle: string): Promise<string | undefined>;
-  /** Where the session's transcript is, or would be. `agentId` selects a subagent's. */
+  /** The path of the transcript, which need not exist. `agentId` selects a subagent's. */
   transcriptPath(sessionId: string, agentId?: string): string;
-  /** Closes the file of an agent that has ended. A later append opens it again. */
+  /** Closes the file of an agent that has ended; a later append opens it again. */
   release(sessionId: string, agentId: string): void;
-  /** A directory beside the transcript for output too long to show, made on first use. */
+  /** A directory beside the transcript for long output, created on first use. */
   spillDirectory(sessionId: string): string;
-  /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */
+  /** Tries to save unsaved lines once more and returns how many are still unsaved. */
   close(): number;
 }
 
@@ -43,9 +43,9 @@ export interface LoadedSession {
   readonly entries: readonly TranscriptEntry[];
   /** Lines that gave neither an entry nor one of the facts below. */
   readonly skippedLines: number;
-  /** Those of them that are no JSON object at all: torn by a crash, or damaged. */
+  /** Those of them that are no JSON object: torn by a crash, or damaged. */
   readonly damagedLines?: number;
-  /** Parents of entries of kinds that we do not know, by uuid: chains may lead through them. */
+  /** Parents of entries of unknown kinds, by uuid: chains may pass through them. */
   readonly links?: ReadonlyMap<string, string | null>;
   readonly title?: string;
   readonly lastPrompt?: string;
@@ -53,7 +53,7 @@ export interface LoadedSession {
   readonly agent?: string;
 }
 
-/** Lines that could not be saved. Reported once; the next report comes after a save has worked. */
+/** Lines that could not be saved; reported once, and again only after a save has worked. */
 export interface LostLines {
   readonly sessionId: string;
   readonly path: string;
