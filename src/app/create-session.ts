@@ -30,7 +30,7 @@ import { type Message, textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { loadValidators } from '../tools/define-tool.js';
 
-/** The agent and what happens around its runs. */
+/** Creates the main agent and connects the parts of the session around its runs. */
 export async function joinParts(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -131,7 +131,6 @@ export async function joinParts(
   };
 }
 
-/** What the main agent is made of. */
 function agentSetup(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -178,7 +177,7 @@ function agentSetup(
     async onIdle(answer, signal) {
       const next = nudge?.() ?? background.next();
       if (next !== undefined) return next;
-      // Agents may take long: the turn ends, hooks hear of it, and the host waits.
+      // Agents may run long: the turn ends, Stop hooks run, and the host waits for them.
       const mayWait =
         config.waitForBackground === true && parts.agents.backgroundTasks().length === 0;
       if (mayWait && (await background.wait())) return background.next();
@@ -202,7 +201,7 @@ function agentSetup(
   };
 }
 
-/** What a host wants the agent to do in plan mode: told once each time that the mode is entered. */
+/** A host's instructions for plan mode, sent once each time the mode is entered. */
 function openPlanNotes(
   instructions: string | undefined,
   mode: () => PermissionMode,
@@ -221,7 +220,7 @@ const BEFORE = 'Plan mode is on: explore and read, change nothing.';
 const AFTER =
   'When the plan is complete, present it with ExitPlanMode; work begins after approval.';
 
-/** An agent that works for another session waits for it instead of leaving. Undefined: the run ends. */
+/** A teammate waits for new work of its team instead of ending. Undefined: the run ends. */
 async function teamRest(
   { agents, hooks }: Parts,
   answer: ModelAnswer,

@@ -3,15 +3,15 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 import type { AnyTool } from '../tools/tool.js';
 
-/** What a feature brings to a session. It gets what it needs when it is opened; `openParts` in app.ts lists them. */
+/** What a feature adds to a session; `openParts` in app.ts opens each with its dependencies. */
 export interface Feature {
   /** Its part in the gate: guards, resolvers, rules. */
   readonly extension?: GateExtension;
   readonly tools?: readonly AnyTool[];
-  /** Why other settings cannot hold. Every feature is asked before any takes them over. */
+  /** Why changed settings cannot be applied; every feature is asked before any applies them. */
   check?(next: EffectiveSettings): readonly ConfigProblem[];
-  /** Other settings hold from now on. */
+  /** Applies changed settings. */
   replace?(next: EffectiveSettings): void;
-  /** An agent has ended: what is kept for it is let go. */
+  /** Frees what is kept for an agent that has ended. */
   release?(agent: AgentRef): void;
 }

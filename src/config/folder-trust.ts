@@ -6,11 +6,11 @@ import type { OpenedSettings } from '../settings/files/open.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import type { UsedDocument } from '../settings/trust/types.js';
 
-/** Trust in the folders of a session, the project's and those of added and nested directories. */
+/** Trust in the folders of a session: the project's and those of added and nested directories. */
 export interface FolderTrust {
-  /** Whether what stands in the `.claude` of a directory may grant and execute, as it is now. */
+  /** Whether the current contents of a directory's `.claude` may grant and execute. */
   trusts(directory: string, used?: UsedDocument): Promise<boolean>;
-  /** Of a command hook of a project: the file that it stands for and that has changed; undefined: none. */
+  /** The script of a project's command hook that changed after it was trusted; undefined when none did. */
   changedScript(hook: Hook): Promise<string | undefined>;
 }
 
@@ -24,7 +24,7 @@ interface TrustParts {
   now(): number;
 }
 
-/** Opened once for a session: whoever runs hooks knows what they were accepted with. */
+/** Opened once per session, so that hooks are checked against the content they were trusted with. */
 export function openFolderTrust(parts: TrustParts): FolderTrust {
   const { cwd, trust: project, ...how } = parts;
   const levels = projectLevels(cwd);
@@ -45,7 +45,7 @@ export function openFolderTrust(parts: TrustParts): FolderTrust {
     async changedScript({ handler, source, file }) {
       const ofProject = source === 'project' || source === 'local';
       if (handler.type !== 'command' || !ofProject) return undefined;
-      // fail-closed: a hook that stands nowhere was accepted by nobody.
+      // fail-closed: a hook without a known file was never trusted.
       if (file === undefined) return 'its file, which is not known';
       const commands = [handler.command, ...(handler.args ?? [])];
       const trust = others.get(levelOf(file)) ?? project.trust;
@@ -54,7 +54,7 @@ export function openFolderTrust(parts: TrustParts): FolderTrust {
   };
 }
 
-/** The directory whose `.claude` a file is in; the file itself when it is in none. */
+/** The directory whose `.claude` contains the file; the file itself when none does. */
 function levelOf(file: string): string {
   for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
     if (basename(at) === '.claude') return dirname(at);

@@ -16,7 +16,7 @@ interface PluginGround {
   readonly settings: Pick<EffectiveSettings, 'values'>;
 }
 
-/** The plugins of a session. Most sessions have none, and load nothing for them. */
+/** Loads the plugins of a session; without any, the loader is not imported. */
 export async function openPlugins(
   { plugins: given = [], cwd, env, emit }: Pick<SessionConfig, 'plugins' | 'cwd' | 'env' | 'emit'>,
   { fs, configDir, settings }: PluginGround,
@@ -33,13 +33,13 @@ export async function openPlugins(
   });
   refuseBroken(problems, emit);
   for (const { hooks, servers, paths } of plugins) {
-    // Their programs find it in a variable and take it for granted.
+    // The programs of a plugin expect the directory that this variable names to exist.
     if (hooks.length + servers.length > 0) await fs.makeDirectory(paths.data, { mode: 0o700 });
   }
   return plugins;
 }
 
-/** By what the hooks of files are checked: the tools, rules and agents that there can be. */
+/** The tools, rules and agents that hooks in files are validated against. */
 export function hookChecks(cwd: string, env: SessionConfig['env']) {
   return {
     knownTools: Object.keys(RULE_TOOLS),
@@ -48,7 +48,6 @@ export function hookChecks(cwd: string, env: SessionConfig['env']) {
   };
 }
 
-/** What plugins want to be asked and told. */
 export function hooksOfPlugins(plugins: readonly Plugin[]): readonly ScopedHooks[] {
   return plugins.flatMap(({ name, hooks, paths, trusted }) =>
     hooks.map(

@@ -20,18 +20,21 @@ import type { SessionStore } from '../session/transcript/store.js';
 import type { ProjectTrust } from '../settings/trust/project-trust.js';
 import type { StartingCall } from '../tools/invocation.js';
 
-/** What a worker adds to a session that outlives it. */
+/** Callbacks of a worker that drives a session which can continue on another worker. */
 export interface SessionDrive {
   /**
-   * Awaited right before a call runs, after it was allowed; a rejection keeps it from running. Resolves to the key by
-   * which a second run of the same call is known.
+   * Awaited right before an allowed call runs; a rejection keeps it from running. Resolves to a key
+   * that identifies the call if it runs again.
    */
   beforeCall(call: DrivenCall): Promise<string | undefined>;
   /** Awaited before each request to a model. */
   beforeRequest(model: string): Promise<void>;
-  /** Whether a call runs again that the worker before left without a result; otherwise its outcome is unknown. */
+  /**
+   * Whether a call that the previous worker left without a result runs again; otherwise its outcome is
+   * unknown.
+   */
   runsAgain(call: ToolUseBlock): boolean;
-  /** Where receipts are kept, in the place of a file. */
+  /** Stores receipts in place of a file. */
   readonly journalFiles: JournalParts['files'];
 }
 
@@ -41,7 +44,7 @@ export interface DrivenCall extends Pick<StartingCall, 'call' | 'tool' | 'input'
   readonly readsOnly: boolean;
 }
 
-/** Options that the fields below stand for. */
+/** Options that have a field of another name or type below. */
 type OtherOption =
   | 'fallbackModel'
   | 'additionalDirectories'
@@ -61,88 +64,91 @@ type OtherOption =
   | 'persistSession'
   | 'trustProject';
 
-/** Options as callers give them; `session-options.schema.ts` says what they mean. */
+/** Options in the form in which callers give them; `session-options.schema.ts` documents them. */
 type SameOptions = {
   readonly [Name in Exclude<keyof SessionOptions, OtherOption>]?: Lists<SessionOptions[Name]>;
 };
 
 type Lists<V> = V extends readonly (infer Item)[] ? readonly Item[] : V;
 
-/** Everything that shapes a session. Absent means: the default. */
+/** Everything that configures a session; an absent field means its default. */
 export interface SessionConfig extends SameOptions {
-  /** Where the agent works. Absolute. */
+  /** The agent's working directory, absolute. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Recorded in the transcript: which program opened the session. */
+  /** The program that opened the session, as recorded in the transcript. */
   readonly entrypoint: string;
   readonly fallbackModels?: readonly string[];
-  /** Allow rules and other grants of settings files do not count; what they hold back does. */
+  /** Ignores allow rules and other grants of settings files, but not their restrictions. */
   readonly ignoreFileGrants?: boolean;
-  /** How the model is to answer, as the setting `outputStyle` names it. */
+  /** The output style, as the setting `outputStyle` names it. */
   readonly outputStyle?: OutputStyle | undefined;
   readonly addDirs?: readonly string[];
   readonly permissionMode?: PermissionMode | undefined;
-  /** Whether bypassPermissions may be chosen later. */
+  /** Whether the mode bypassPermissions may be chosen later. */
   readonly bypassArmed?: boolean;
-  /** MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's table. */
+  /**
+   * MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's
+   * table.
+   */
   readonly mcpConfig?: readonly DynamicServers[];
   /** Plugins of this session: directories with skills, commands, agents, hooks and MCP servers. */
   readonly plugins?: readonly GivenPlugin[];
-  /** The way to servers that live in the host's process, by their names. */
+  /** Connects to servers that run in the host's process, by name. */
   readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
-  /** False: only what is remembered of servers is told, and none is started. */
+  /** False: servers are not started, and only remembered facts about them are shown. */
   readonly startServers?: boolean;
   /**
-   * Servers that are started for the first time are not waited for, or only for so many milliseconds;
-   * the tools of those that take longer join later.
+   * Servers that start for the first time are not awaited, or only for so many milliseconds; tools of
+   * slower ones join later.
    */
   readonly serversMayComeLater?: boolean | number;
-  /** Answers what servers ask people. Absent: nobody does, and they are told so. */
+  /** Answers elicitations of servers. Absent: they are declined. */
   readonly elicit?: AskElicitation | undefined;
-  /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
+  /** Agent types by name, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
   readonly agents?: string | Readonly<Record<string, unknown>> | undefined;
-  /** The same, once it has been found. */
+  /** The resolved definition of the main agent. */
   readonly runsAs?: AgentDefinition | undefined;
-  /** What the session is to a team. Absent: there is none, as where no person converses. */
+  /** The session's role in a team. Absent: no team, as in sessions without a person. */
   readonly team?: TeamRole | undefined;
   readonly start: SessionStart;
-  /** It takes the place of one that was cleared. */
+  /** The session replaces one that was cleared. */
   readonly startedBy?: 'clear' | undefined;
   readonly fork: boolean;
   /** False: no transcript is written. */
   readonly persist: boolean;
-  /** Whether changes of files are journalled for rewind, where no setting forbids it. Absent: they are. */
+  /** Whether file changes are recorded for rewind, unless a setting forbids it. Absent: they are. */
   readonly fileCheckpoints?: boolean | undefined;
-  /** The host keeps a copy of the transcript: every line is told to it. */
+  /** Sends every line of the transcript to the host, which keeps a copy. */
   readonly mirror?: boolean;
-  /** Where the transcript goes, in the place of files. */
+  /** Stores the transcript in place of files. */
   readonly store?: SessionStore | undefined;
-  /** Set where one of several workers drives the session, which others may take over. */
+  /** Set when one of several workers drives the session and another may take over. */
   readonly drive?: SessionDrive | undefined;
   /** The project's own settings may grant and execute, for this session. */
   readonly trust: boolean;
-  /** Setup hooks run first, and why. */
+  /** Runs Setup hooks first, with this reason. */
   readonly setup?: 'init' | 'maintenance' | undefined;
-  /** A run may end with a call that a hook put off. */
+  /** A run may end with a call that a hook deferred. */
   readonly mayDefer?: boolean;
-  /** The end of a run waits, for a bounded time, for background work and tells the agent of it. */
+  /** The end of a run waits, for a bounded time, for background work and reports its results to the agent. */
   readonly waitForBackground?: boolean;
-  /** Trust that the host has already asked a person about; takes the place of looking it up. */
+  /** Trust that the host has already asked a person about; replaces looking it up. */
   readonly projectTrust?: ProjectTrust | undefined;
-  /** Full name of an MCP tool that answers what no rule decides; then there is no `asker`. */
+  /** Full name of an MCP tool that decides calls no rule decides; excludes `asker`. */
   readonly promptTool?: string | undefined;
-  /** Answers what no rule decides. Absent: nobody does, which means no. */
+  /** Decides calls that no rule decides. Absent: they are refused. */
   readonly asker?: Asker;
-  /** Answers for files from outside the project that its instructions name. Absent: they are not read. */
+  /** Asks whether instructions may include files from outside the project. Absent: they are not read. */
   readonly askIncludes?: AskIncludes | undefined;
-  /** Puts a hook's question about a change of the model to a person. Absent: such a change is refused. */
+  /** Asks a person about a model change that a hook questions. Absent: the change is refused. */
   readonly confirmModelSwitch?: ((question: string) => Promise<boolean>) | undefined;
-  /** The host's own guards: asked about every call before the rules are. */
+  /** The host's own guards, called for every call before the rules. */
   readonly callbacks?: HostCallbacks;
   emit(event: LoopEvent | SessionNews): void;
   /**
-   * Undefined: whoever is told keeps up. Otherwise resolves when more may be told; what a model says
-   * is read no faster than that.
+   * Backpressure: resolves when the client can take more events, and the model's stream is read no
+   * faster. Undefined: the client keeps up.
    */
   ready?(): Promise<void> | undefined;
 }

@@ -14,7 +14,7 @@ import { openFolderTrust } from './folder-trust.js';
 import { hookChecks, openPlugins } from './plugins.js';
 import type { SessionConfig } from './session-config.js';
 
-/** Settings, environment, workspace. */
+/** Opens the settings, the environment and the workspace of a session. */
 export async function openSessionEnvironment(config: SessionConfig) {
   const host = hostFacts();
   const fs = nodeFileSystem;
@@ -41,7 +41,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
   let settingsNow = (): typeof settings => settings;
   const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
   const env = { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'];
-  // Before anything is written down about this session.
+  // Secrets have to be known before anything about this session is written.
   learnSecrets(secretValues(env));
   const additional = [
     ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
@@ -54,7 +54,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
     configDir,
     sources,
     stateDirectory: stateDirectory(config.env),
-    /** The current values; a kept reference would go stale. */
+    /** Read through a getter, because settings change during the session. */
     get settings() {
       return settingsNow();
     },
@@ -64,7 +64,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
       return live;
     },
     trust,
-    /** Trust in the folders of added and nested directories, too. */
+    /** Trust in the folders of added and nested directories as well. */
     folders: openFolderTrust({
       fs,
       cwd: config.cwd,
@@ -85,7 +85,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
 
 export type SessionEnvironment = Awaited<ReturnType<typeof openSessionEnvironment>>;
 
-/** The transcript: what was said before, and where it goes on. */
+/** Opens the transcript of the session. */
 export function openLog(config: SessionConfig, environment: SessionEnvironment) {
   return openSessionLog({
     configDir: environment.configDir,
@@ -100,7 +100,7 @@ export function openLog(config: SessionConfig, environment: SessionEnvironment) 
 
 export type Log = SessionLog;
 
-/** `portcullis.budget`. Whoever sets one may lower what others allow, nobody raises it. */
+/** Limits of `portcullis.budget`; every source may lower those of others, none may raise them. */
 export function budgetOf(values: Pick<SettingValues, 'said'>): BudgetLimits {
   let limits: BudgetLimits = {};
   for (const unit of BUDGET_UNITS) {
@@ -111,7 +111,7 @@ export function budgetOf(values: Pick<SettingValues, 'said'>): BudgetLimits {
   return limits;
 }
 
-/** Facts about the place, as they stand before the first prompt. */
+/** Facts about the environment, fixed before the first prompt. */
 export function openingFacts(environment: SessionEnvironment, model: string) {
   return {
     cwd: environment.workspace.cwd,

@@ -10,14 +10,14 @@ import type { SessionConfig } from './session-config.js';
 
 export type OptionName = keyof SessionOptions;
 
-/** The part of a session's configuration that its options give; an option that was not given is absent. */
+/** The part of a session's configuration that its options set; options that were not given are absent. */
 export type SessionFields = Pick<SessionConfig, 'start' | 'fork' | 'persist' | 'trust'> &
   Partial<Omit<SessionConfig, 'cwd' | 'env' | 'entrypoint' | 'emit' | 'asker'>>;
 
 /**
- * Reads what a caller asks of a session: the command line, the library and the wire share these rules and
- * texts. `nameOf` gives the name under which the caller's user knows an option (`--max-turns`). An option that
- * is undefined or null was not given.
+ * Validates a caller's options; the command line, the library and the wire share these rules and
+ * messages. `nameOf` gives the name that the caller's user knows an option by (`--max-turns`). An
+ * undefined or null option counts as not given.
  */
 export function readSessionOptions(
   raw: Readonly<Record<string, unknown>>,
@@ -28,7 +28,7 @@ export function readSessionOptions(
   );
   for (const [option, value] of Object.entries(given)) {
     const node = own(SESSION_OPTIONS, option);
-    // fail-closed: an option that is not known may have been meant to hold something back.
+    // fail-closed: an unknown option may have been meant as a restriction.
     if (node === undefined) return err(`${visible(option)} is not an option of a session`);
     const name = nameOf(option as OptionName);
     if (option === 'permissionMode' && value === 'auto')
@@ -41,7 +41,7 @@ export function readSessionOptions(
   return conflict === undefined ? ok(fieldsOf(options)) : err(conflict);
 }
 
-/** What is wrong with a value, from the innermost part of it that says so. */
+/** What is wrong with a value, described for its innermost invalid part. */
 function problemOf(node: SettingNode, value: unknown): string | undefined {
   if (!fits(node, value) || value === Number.POSITIVE_INFINITY) {
     const shown =
@@ -70,7 +70,10 @@ function isPlain(value: unknown): value is number | boolean {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Options that contradict or need each other. fail-closed: no session that is not the one asked for. */
+/**
+ * Options that contradict or need each other. fail-closed: a session must not differ from the one asked
+ * for.
+ */
 function conflictOf(
   options: SessionOptions,
   nameOf: (option: OptionName) => string,
