@@ -13,16 +13,16 @@ import {
 import type { ComponentField, Manifest } from './manifest.js';
 import type { PluginPaths } from './plugin.js';
 
-/** A plugin whose manifest is read. */
+/** A plugin whose manifest was read. */
 export interface OpenedPlugin extends PluginPlace {
   readonly manifest: Manifest;
   readonly paths: PluginPaths;
   readonly projectDir: string;
-  /** What is known of tools, rules and agents, by which hooks are checked. */
+  /** The known tools, rules and agents that hooks are validated against. */
   readonly check: CheckOptions;
 }
 
-/** The usual file, where it is there, and what the manifest names or holds itself. */
+/** Reads the default file, if there is one, and the files or inline tables of the manifest. */
 export async function componentTables(
   field: 'hooks' | 'mcpServers',
   usual: string,
@@ -47,10 +47,10 @@ export async function componentTables(
   };
 }
 
-/** Values that a person would have had to give, which nobody asks for here. */
+/** A plugin option that a person would have to enter; Portcullis does not ask for them. */
 const OPTION = /\$\{user_config\./;
 
-/** fail-closed: a program that is started with a part of its command missing is another program. */
+/** fail-closed: a command with a missing part would start another program. */
 export function needsOption(
   what: string,
   value: unknown,
@@ -62,8 +62,8 @@ export function needsOption(
 }
 
 /**
- * Which files and directories of the plugin a field of its manifest names, behind all links and in its
- * order. Undefined: the manifest does not say.
+ * Resolved paths that a field of the manifest names, in its order. Undefined: the manifest does not
+ * have the field.
  */
 export async function componentPaths(
   field: ComponentField,
@@ -83,7 +83,7 @@ export async function componentPaths(
     const why = found.ok ? wrongKind(field, found.value) : found.error;
     if (found.ok && why === undefined) paths.push(found.value.path);
     else {
-      // fail-closed: what is named and not there may be a guard.
+      // fail-closed: a named component that is missing may be a guard.
       const remedy = 'Name what is inside of the plugin, beginning with "./".';
       problems.push(fatal({ file, line: lineOf([field]) }, `\`${field}\`: ${why}.`, remedy));
     }
@@ -91,7 +91,7 @@ export async function componentPaths(
   return { paths, problems };
 }
 
-/** What of this kind would bring nothing; undefined: it may bring something. */
+/** Why this file cannot be a component of this kind; undefined when it can. */
 function wrongKind(
   field: ComponentField,
   { path, kind }: { readonly path: string; readonly kind: string },

@@ -9,13 +9,13 @@ import type { ConfigProblem } from '../settings/types.js';
 
 export type PluginFiles = Pick<FileSystem, 'stat' | 'lstat' | 'readText' | 'realPath' | 'list'>;
 
-/** A plugin's directory, behind all links. */
+/** A plugin's directory with all links resolved. */
 export interface PluginPlace {
   readonly directory: string;
   readonly fs: PluginFiles;
 }
 
-/** A JSON object of a plugin, and where it stands. */
+/** A JSON object of a plugin and its file. */
 export interface JsonTable {
   readonly value: Readonly<Record<string, unknown>>;
   readonly file: string;
@@ -25,7 +25,7 @@ export interface JsonTable {
 export const REMEDY = 'Correct it, or leave the plugin out.';
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** fail-closed: a plugin may bring guards, so that what cannot be had of it stops the start. */
+/** fail-closed: a plugin may bring guards, so a part that cannot be read stops the start. */
 export function fatal(
   { file, line }: { readonly file: string; readonly line?: number | undefined },
   message: string,
@@ -34,7 +34,7 @@ export function fatal(
   return { severity: 'fatal', file, line, message, remedy };
 }
 
-/** A file that is looked for without being named; undefined: there is none. */
+/** Reads a default file that the manifest need not name; undefined when there is none. */
 export async function readUsualTable(
   usual: string,
   place: PluginPlace,
@@ -72,7 +72,7 @@ export async function readTable(
   }
 }
 
-/** What a path of a plugin's own leads to, behind all links. */
+/** Resolves a path of a plugin through all links. */
 export async function pathInside(
   written: string,
   { directory, fs }: PluginPlace,
@@ -87,7 +87,7 @@ export async function pathInside(
     const stat = await fs.stat(path);
     if (stat === undefined) return err(`"${shown}" is not there`);
     const real = await fs.realPath(path);
-    // fail-closed: a link out of the plugin would bring in what nobody has looked at.
+    // fail-closed: a link out of the plugin would load files that were not reviewed with it.
     if (!isInside(real, directory)) {
       return err(`"${shown}" leads out of the plugin to ${visible(real)}`);
     }

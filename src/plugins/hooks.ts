@@ -11,7 +11,7 @@ import { componentTables, needsOption, type OpenedPlugin } from './component-fil
 import { fatal, type JsonTable } from './files.js';
 import type { PluginHooks } from './plugin.js';
 
-/** What `hooks/hooks.json` and the manifest say together. */
+/** Reads the hooks of `hooks/hooks.json` and of the manifest. */
 export async function hooksOf(plugin: OpenedPlugin): Promise<{
   readonly hooks: readonly PluginHooks[];
   readonly problems: readonly ConfigProblem[];
@@ -28,21 +28,21 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
   return { hooks, problems: found };
 }
 
-/** `{ "description": …, "hooks": { … } }` in a file; the events themselves in a manifest. */
+/** Files wrap events in `{ "description": …, "hooks": { … } }`; a manifest has the events themselves. */
 function eventsIn({ value }: JsonTable): unknown {
   const inner = own(value, 'hooks');
   if (inner !== undefined) return inner;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !isDescriptive(key)));
 }
 
-/** Keys beside `hooks`: what may be a guard stops the start, what only describes is passed over. */
+/** Keys beside `hooks`: one that may be a guard stops the start, a descriptive one is ignored. */
 function strayKeys({ value, file, lineOf }: JsonTable): readonly ConfigProblem[] {
   if (own(value, 'hooks') === undefined) return [];
   return Object.entries(value).flatMap(([key, inner]): readonly ConfigProblem[] => {
     if (key === 'hooks' || isComment(key)) return [];
     const place = { file, line: lineOf([key]) };
     const name = visible(key);
-    // fail-closed: a guard placed beside the list instead of in it is never asked.
+    // fail-closed: a guard beside `hooks` instead of inside would never run.
     if (isEventName(key) || mayHoldHooks(inner)) {
       const message = `\`${name}\` stands beside \`hooks\`, where no hook is read.`;
       return [fatal(place, message, `Move it into "hooks": { "${name}": … }.`)];
@@ -64,7 +64,7 @@ function isEventName(key: string): boolean {
   );
 }
 
-/** Whether something in a value looks like a group or a handler of hooks. */
+/** Whether a value seems to contain a hook group or handler. */
 function mayHoldHooks(value: unknown, depth = 0): boolean {
   if (depth > 20) return true;
   if (Array.isArray(value)) return value.some((item) => mayHoldHooks(item, depth + 1));
@@ -77,7 +77,7 @@ function mayHoldHooks(value: unknown, depth = 0): boolean {
   );
 }
 
-/** As the checks of settings want it: whoever named the plugin stands for it. */
+/** As input for the settings checks; naming the plugin for the session makes it trusted. */
 function asSettings({ file, lineOf }: JsonTable, hooks: unknown, plugin: OpenedPlugin) {
   return {
     source: 'cli' as const,

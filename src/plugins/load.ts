@@ -12,23 +12,23 @@ import { serversOf } from './servers.js';
 
 interface PluginDeps {
   readonly fs: PluginFiles;
-  /** What relative names start from, and the project. */
+  /** The base of relative paths, and the project. */
   readonly cwd: string;
-  /** The user's configuration directory: what plugins keep is below it. */
+  /** The user's configuration directory; plugin data is stored below it. */
   readonly configDir: string;
-  /** Who forbids plugins by flag; undefined: nobody. */
+  /** The flag that forbids plugins; undefined when none does. */
   readonly forbidden?: string | undefined;
-  /** What is known of tools, rules and agents, by which hooks are checked. */
+  /** The known tools, rules and agents that hooks are validated against. */
   readonly check: CheckOptions;
 }
 
 interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
-  /** Any `fatal` among them means: do not start. */
+  /** A `fatal` problem stops the start. */
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Reads the plugins that somebody named, in the order given. */
+/** Loads the plugins of a session in the order given. */
 export async function loadPlugins(
   given: readonly GivenPlugin[],
   deps: PluginDeps,
@@ -48,10 +48,10 @@ export async function loadPlugins(
     const before = plugins[at];
     if (before === undefined) plugins.push(read.plugin);
     else if (before.directory === directory) {
-      // fail-closed: who leaves the servers out once leaves them out.
+      // fail-closed: `withoutServers` holds when any mention of the plugin sets it.
       if (one.withoutServers === true) plugins[at] = { ...before, servers: [] };
     } else {
-      // fail-closed: a rule for the one would reach the other.
+      // fail-closed: rules for one plugin would match the other.
       const why = `${before.directory} is called "${name}" too`;
       problems.push(notLoaded(directory, why, 'Rename one of the two.'));
     }
@@ -65,7 +65,7 @@ async function load(
 ): Promise<{ readonly plugin?: Plugin; readonly problems: readonly ConfigProblem[] }> {
   const { fs } = deps;
   if (written.trim() === '') {
-    // fail-closed: without a name it would be the folder that one happens to be in.
+    // fail-closed: an empty path would mean the current directory.
     const remedy = 'Name the directory of a plugin.';
     return { problems: [notLoaded(deps.cwd, 'its path is empty', remedy)] };
   }
@@ -82,7 +82,7 @@ async function load(
     return { problems: [notLoaded(named, messageOf(thrown), 'Make it readable.')] };
   }
   if (directory.includes('${')) {
-    // fail-closed: a name that reads as a variable would be filled in once more.
+    // fail-closed: a path that contains a variable would be expanded again.
     return { problems: [notLoaded(directory, 'its path holds "${"', 'Rename the directory.')] };
   }
   const read = await readManifest({ directory, fs });
@@ -119,7 +119,7 @@ function notLoaded(file: string, why: string, remedy: string): ConfigProblem {
   return fatal({ file }, `the plugin cannot be loaded: ${visible(why)}.`, remedy);
 }
 
-/** Parts of plugins that other programs use. */
+/** Plugin parts that other programs support and Portcullis does not. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['.lsp.json', 'language servers'],
   ['output-styles', 'output styles'],

@@ -6,11 +6,11 @@ import { basename, join } from '../platform/fs/paths.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { fatal, type JsonTable, type PluginPlace, readUsualTable } from './files.js';
 
-/** What `.claude-plugin/plugin.json` says, checked field by field; without one, nothing but the name. */
+/** The validated `.claude-plugin/plugin.json`; without the file, only the name. */
 export interface Manifest extends JsonTable {
   readonly name: string;
   readonly version?: string | undefined;
-  /** What is not understood, and loses nothing that guards. */
+  /** Unknown parts that cannot be guards. */
   readonly problems: readonly ConfigProblem[];
 }
 
@@ -29,7 +29,7 @@ const isPaths: Check = (value) => isText(value) || (Array.isArray(value) && valu
 const isPathsOrTable: Check = (value) =>
   isTextOrTable(value) || (Array.isArray(value) && value.every(isTextOrTable));
 
-/** What each known field may hold. */
+/** The check for the value of each known field. */
 const FIELDS: Readonly<Record<string, Check>> = {
   $schema: isText,
   name: isText,
@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   mcpServers: isPathsOrTable,
 };
 
-/** Known elsewhere, and without effect here. */
+/** Fields of other programs that have no effect here. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'lspServers',
   'outputStyles',
@@ -61,7 +61,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'experimental',
 ]);
 
-/** Reads the manifest. Without one the directory's name is the plugin's. */
+/** Reads the manifest; without one the plugin is named after its directory. */
 export async function readManifest(place: PluginPlace): Promise<Result<Manifest, ConfigProblem>> {
   const read = await readUsualTable(MANIFEST, place);
   if (!read.ok) return read;
@@ -71,7 +71,7 @@ export async function readManifest(place: PluginPlace): Promise<Result<Manifest,
     err(fatal({ file, line: lineOf([field]) ?? 1 }, message, remedy));
   for (const [field, fits] of Object.entries(FIELDS)) {
     const said = own(value, field);
-    // fail-closed: a component that is written in another way may hold a guard.
+    // fail-closed: a component in an unknown form may hold a guard.
     if (said !== undefined && !fits(said)) {
       return broken(field, `\`${field}\` has the wrong shape.`, 'See docs/plugins.md.');
     }
@@ -84,7 +84,7 @@ export async function readManifest(place: PluginPlace): Promise<Result<Manifest,
   }
   const component = Object.keys(value).find(isNearlyComponent);
   if (component !== undefined) {
-    // fail-closed: guards under another name would not be asked.
+    // fail-closed: guards under a misspelt field would never run.
     const remedy = `The components are called ${COMPONENTS.join(', ')}.`;
     return broken(component, `there is no field \`${visible(component)}\`.`, remedy);
   }
@@ -109,7 +109,7 @@ function withoutManifest(directory: string): Result<Manifest, ConfigProblem> {
   return err(fatal({ file: directory }, message, remedy));
 }
 
-/** fail-closed: the name becomes part of others, which rules are written for. */
+/** fail-closed: the name becomes part of skill, agent and server names, which rules match. */
 function nameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string' || name === '') return 'is missing';
   if (name.length > MOST_NAME_CHARS) return `is longer than ${MOST_NAME_CHARS} characters`;

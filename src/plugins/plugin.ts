@@ -1,19 +1,19 @@
-/** A directory that somebody named as a plugin of this session. */
+/** A directory named as a plugin for this session. */
 export interface GivenPlugin {
   readonly directory: string;
   /** True: its MCP servers are not used. */
   readonly withoutServers?: boolean;
 }
 
-/** What the words `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for. */
+/** The values of `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}`. */
 export interface PluginPaths {
-  /** The plugin's directory, behind all links. */
+  /** The plugin's directory with all links resolved. */
   readonly root: string;
-  /** Where it may keep what is its own. */
+  /** The directory for the plugin's own data. */
   readonly data: string;
 }
 
-/** Hooks of one file, or of the manifest. */
+/** Hooks of one file or of the manifest. */
 export interface PluginHooks {
   /** Groups by event, as written. */
   readonly hooks: unknown;
@@ -21,28 +21,28 @@ export interface PluginHooks {
   readonly line?: number;
 }
 
-/** MCP servers of one file, or of the manifest. */
+/** MCP servers of one file or of the manifest. */
 export interface PluginServers {
-  /** Entries by their full names (`plugin:<plugin>:<server>`), with the plugin's directories put in. */
+  /** Entries by full name (`plugin:<plugin>:<server>`), with the plugin's directories filled in. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly file: string;
 }
 
-/** A plugin in force: what it brings, and where that stands. */
+/** A loaded plugin and its components. */
 export interface Plugin {
-  /** Stands before the names of its skills, agents and servers. */
+  /** Prefix of the names of its skills, agents and servers. */
   readonly name: string;
   readonly version?: string;
-  /** Behind all links. */
+  /** With all links resolved. */
   readonly directory: string;
   readonly paths: PluginPaths;
-  /** Who names a plugin lets it grant and execute. */
+  /** Naming a plugin for the session trusts it to grant and execute. */
   readonly trusted: true;
   /** Directories with skills, besides `skills`. */
   readonly skills: readonly string[];
-  /** Directories and files of commands, in the place of `commands`. */
+  /** Directories and files of commands, replacing `commands`. */
   readonly commands?: readonly string[];
-  /** Directories and files of agents, in the place of `agents`. */
+  /** Directories and files of agents, replacing `agents`. */
   readonly agents?: readonly string[];
   readonly hooks: readonly PluginHooks[];
   readonly servers: readonly PluginServers[];

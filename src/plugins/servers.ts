@@ -5,7 +5,7 @@ import { componentTables, needsOption, type OpenedPlugin } from './component-fil
 import { fatal } from './files.js';
 import type { PluginPaths, PluginServers } from './plugin.js';
 
-/** What `.mcp.json` and the manifest say together, under their full names. */
+/** Reads the servers of `.mcp.json` and of the manifest, under their full names. */
 export async function serversOf(plugin: OpenedPlugin): Promise<{
   readonly servers: readonly PluginServers[];
   readonly problems: readonly ConfigProblem[];
@@ -39,7 +39,7 @@ export async function serversOf(plugin: OpenedPlugin): Promise<{
 
 const DIRECTORIES = /\$\{(CLAUDE_PLUGIN_ROOT|CLAUDE_PLUGIN_DATA|CLAUDE_PROJECT_DIR)\}/g;
 
-/** A server's entry with its directories put in, which its program also finds in its environment. */
+/** A server's entry with its directories filled in, which its program also gets as environment variables. */
 function withPaths(
   entry: unknown,
   place: { readonly paths: PluginPaths; readonly projectDir: string },
@@ -52,7 +52,7 @@ function withPaths(
   );
   if (!isRecord(filled) || typeof filled.command !== 'string') return filled;
   const own = isRecord(filled.env) ? filled.env : undefined;
-  // What is no table stays as it is, so that whoever checks the entry says so.
+  // An invalid `env` is kept, so that the check of the entry reports it.
   if (filled.env !== undefined && own === undefined) return filled;
   return { ...filled, env: { ...own, ...variables } };
 }
