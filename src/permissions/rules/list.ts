@@ -57,7 +57,9 @@ export function rulesForTool(rules: readonly Rule[], names: readonly string[]): 
   return {
     any: mine.find(({ spec }) => spec.kind === 'any'),
     commands: mine.flatMap((rule) =>
-      rule.spec.kind === 'command' ? [{ rule, pattern: rule.spec.pattern }] : [],
+      rule.spec.kind === 'command'
+        ? [rule.spec.pattern, rule.spec.also ?? []].flat().map((pattern) => ({ rule, pattern }))
+        : [],
     ),
     others: mine.filter(({ spec }) => spec.kind === 'domain' || spec.kind === 'field'),
   };

@@ -122,12 +122,13 @@ export function grantingPath(
 type CommandRules = ToolRules['commands'];
 
 async function restrictingCommand(rules: CommandRules, view: CallView): Found {
-  const whole = exactRule(rules, view.call.subject.command?.trim() ?? '');
+  const typed = view.call.subject.command?.trim() ?? '';
+  const whole = exactRule(rules, typed) ?? ruleAsWritten(rules, typed);
   if (whole !== undefined) return matchOf(whole, 'yes');
   let possible: RestrictionMatch | undefined;
   for (const command of (await view.shell())?.commands ?? []) {
     const { raw, timed, words, views, input } = command;
-    const written = exactRule(rules, raw);
+    const written = exactRule(rules, raw) ?? ruleAsWritten(rules, raw);
     if (written !== undefined) return matchOf(written, 'yes');
     for (const one of timed === undefined ? views : [...views, [...timed, ...words]]) {
       view.judge.budget.spend(one.length + (input.length >> 4));
@@ -138,6 +139,14 @@ async function restrictingCommand(rules: CommandRules, view: CallView): Found {
     }
   }
   return possible;
+}
+
+/** The rule with signs of the shell language that fits what was typed: `cd * && rm *`. */
+function ruleAsWritten(rules: CommandRules, raw: string): CommandRules[number] | undefined {
+  const written = rules.filter(({ pattern }) => pattern.asWritten === true);
+  if (written.length === 0) return undefined;
+  const texts = [raw, raw.replace(/\s+/g, ' ')];
+  return written.find(({ pattern }) => texts.some((text) => fits(pattern, text)));
 }
 
 function matchOf(

@@ -66,6 +66,12 @@ function unknownName(
   { kind, scoped, knownTools }: NameContext,
 ): RuleName | Malformed {
   const near = namesOf([...TABLE, ...knownTools, ...Object.keys(TOOL_ALIASES)]).nearest(name);
+  if (kind !== 'allow' && near === undefined && /^[a-z][a-z0-9-]*$/.test(name)) {
+    return {
+      why: `there is no tool ${name}, and no tool has such a name`,
+      remedy: `For the command, write Bash(${name} *).`,
+    };
+  }
   if (kind !== 'allow' && !scoped && near === undefined) {
     const wanted = name.toLowerCase();
     return {

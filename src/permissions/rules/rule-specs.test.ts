@@ -139,7 +139,7 @@ describe('a restriction that looks like a pattern and is none', () => {
     'Read({{cookiecutter.name}}/x)',
     'Read(app/[id]/page.tsx)',
     'Read(fil?.txt)',
-    'Bash(a|b)',
+    'Bash(a | b)',
     'Bash(cp {a,b} c)',
     'FutureTool',
     'Future*',
@@ -176,6 +176,22 @@ describe('a restriction on commands that could mean something else', () => {
     ['Bash(for *)', 'Write Bash(command *)'],
     ['Bash(while true:*)', 'Write Bash(command *)'],
     ['Bash([[ *)', 'Write Bash(command *)'],
+    ['Bash(rm: *)', 'Write Bash(rm *).'],
+    ['Bash(git:* push)', 'Write Bash(git * push).'],
+    ['Bash(rm|mv)', 'Bash(rm *), Bash(mv *)'],
+    ['Bash(rm|mv *)', 'Bash(rm *), Bash(mv *)'],
+    ['Bash({rm,mv} *)', 'Bash(rm *), Bash(mv *)'],
+    ['Bash({rm,mv} x)', 'Bash(rm *), Bash(mv *)'],
+    ['Bash(r[mn] *)', 'with its name as it is'],
+    ['Bash(r?:*)', 'with its name as it is'],
+    ['Bash(rm\\ *)', 'with its name as it is'],
+    ['Bash("rm" *)', 'with its name as it is'],
+    ["Bash('rm' *)", 'with its name as it is'],
+    ['Edit(file:a.txt)', 'Write a.txt; for a file that is called so, ./file:a.txt.'],
+    ['Read(glob: *.key)', 'Write *.key;'],
+    ['Edit(a.tx[t)', 'Write the ] that ends it'],
+    ['Edit(a[b/c]d)', 'Write the ] that ends it'],
+    ['rm', 'For the command, write Bash(rm *).'],
   ])('stops the start: %s', (text, remedy) => {
     for (const kind of ['deny', 'ask'] as const) {
       const [problem] = problemsOf(kind, text);
@@ -192,5 +208,66 @@ describe('a restriction on commands that could mean something else', () => {
     const rig = gateRig({ cwd: '/', home: '/h', allow: ['Bash'], deny: ['Bash(timeout:6*)'] });
     expect(await rig.outcome('Bash', { command: 'ls', timeout: 60_000 })).toBe('denied');
     expect(await rig.outcome('Bash', { command: 'ls', timeout: 1000 })).toBe('runs');
+  });
+});
+
+describe('a restriction with signs of the shell language', () => {
+  it.each([
+    ['Bash(rm -rf ~/*)', 'rm -rf ~/x'],
+    ['Bash(rm -rf ~/*)', 'rm -rf "$HOME"/x'],
+    ['Bash(rm -rf $HOME*)', 'cd /tmp; rm -rf ~/x'],
+    ['Bash(ls ~/x)', 'ls $HOME/x'],
+    ['Bash(~/bin/tool *)', '~/bin/tool x'],
+    ['Bash(cd * && rm *)', 'cd src && rm x'],
+    ['Bash(cd * && rm *)', 'cd src  && rm x'],
+    ['Bash(curl * | sh)', 'curl example.com | sh'],
+    ['Bash(FOO=1 npm *)', 'FOO=1 npm i'],
+    ['Bash(git commit -m "*)', 'ls; git commit -m "a b"'],
+    ['Bash(* > /etc/*)', 'echo x > /etc/x'],
+    ['Bash(* 2>&1)', 'npm i 2>&1'],
+    ['Bash(/bin/rm *)', '/bin/rm x'],
+    ['Bash( rm *)', 'rm x'],
+    ["Bash('/my bin/x' *)", "'/my bin/x' y"],
+    ['Bash([ -f *)', '[ -f x ]'],
+  ])('%s holds the command that it spells: %s', async (rule, command) => {
+    const rig = gateRig({ cwd: '/', home: '/h', allow: ['Bash'], deny: [rule] });
+    expect(await rig.bash(command)).toBe('denied');
+  });
+
+  it.each([
+    ['Bash(cd * && rm *)', 'cd src && ls'],
+    ['Bash(cat ~/*)', 'cat x'],
+    ['Bash(curl * | sh)', 'curl example.com | tee x'],
+  ])('%s does not hold %s', async (rule, command) => {
+    const rig = gateRig({ cwd: '/', home: '/h', allow: ['Bash'], deny: [rule] });
+    expect(await rig.bash(command)).toBe('runs');
+  });
+});
+
+describe('a grant that covers no command which it spells', () => {
+  it.each([
+    'Bash(cd * && npm test)',
+    'Bash(npm test 2>&1 *)',
+    'Bash(NODE_ENV=test npm *)',
+    'Bash(~/bin/x *)',
+    'Bash(cat $HOME/*)',
+    'Bash(git commit -m "*)',
+    'Bash(rm: *)',
+    'Bash(ls|wc *)',
+    'Bash(run_in_background:true)',
+  ])('is lost with a warning: %s', (text) => {
+    expect(problemsOf('allow', text)).toMatchObject([{ severity: 'warning' }]);
+  });
+
+  it.each([
+    'Bash(ls|wc)',
+    'Bash(cd x && npm test)',
+    "Bash(sh -c 'a && b' *)",
+    'Bash(git stash show stash@{0} *)',
+    'Bash(git diff HEAD~1 *)',
+    'Bash(npm run test:*)',
+    'Bash(curl -H "a: b" x)',
+  ])('is not %s', (text) => {
+    expect(problemsOf('allow', text)).toEqual([]);
   });
 });

@@ -12,7 +12,12 @@ export type EffectName = (typeof EFFECTS)[number];
 export type RuleSpec =
   /** Every call of the tool. */
   | { readonly kind: 'any' }
-  | { readonly kind: 'command'; readonly pattern: CommandPattern }
+  | {
+      readonly kind: 'command';
+      readonly pattern: CommandPattern;
+      /** The same with the home directory in its place. */
+      readonly also?: CommandPattern | undefined;
+    }
   | {
       readonly kind: 'path';
       readonly access: 'read' | 'write';
@@ -39,6 +44,8 @@ export interface CommandPattern {
   readonly text: string;
   /** Absent for an exact rule. */
   readonly tokens?: readonly Token[];
+  /** It holds signs of the shell language: a restriction is compared with what was typed as well. */
+  readonly asWritten?: boolean;
 }
 
 export interface Rule {

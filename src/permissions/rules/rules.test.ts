@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../../settings/types.js';
+import { parseCommandPattern } from './command-pattern.js';
 import { matchesDomain, parseDomain } from './domain.js';
 import { fits } from './match.js';
 import { parseRules, type RuleKind, splitRuleList } from './rules.js';
-import { parseCommandPattern } from './specs.js';
 
 const sourced = (text: string): SourcedRule => ({
   value: { text, root: '/p' },
@@ -108,9 +108,7 @@ describe('rules', () => {
 
   it('reads parameters in restrictions only', () => {
     expect(parse('deny', 'Bash(run_in_background:true)').rules.deny[0]?.spec.kind).toBe('field');
-    expect(parse('allow', 'Bash(run_in_background:true)').rules.allow[0]?.spec.kind).toBe(
-      'command',
-    );
+    expect(parse('allow', 'Bash(run_in_background:true)').rules.allow).toEqual([]);
     expect(parse('deny', 'Agent(model:opus)').rules.deny[0]?.spec).toMatchObject({
       field: 'model',
     });

@@ -1,10 +1,10 @@
 import { own } from '../../lib/own.js';
 import { visible } from '../../lib/text/visible.js';
 import type { SourcedRule } from '../../settings/types.js';
+import { commandSpec, WORD_END } from './command-pattern.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';
 import {
-  type CommandPattern,
   EFFECTS,
   type Malformed,
   type ParseRulesOptions,
@@ -37,13 +37,7 @@ export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malfor
     case 'command':
       // A prefix of nothing: for a restriction, every command begins with that.
       if (kind !== 'allow' && spec.trim() === ':*') return { kind: 'any' };
-      if (kind !== 'allow' && startsWithKeyword(spec)) {
-        return {
-          why: 'it begins with a word of the shell language, which no command does',
-          remedy: `Write ${name}(command *) with the command that it is about.`,
-        };
-      }
-      return { kind: 'command', pattern: parseCommandPattern(spec) };
+      return commandSpec(spec, { kind, tool: name, home: context.options.home });
     case 'read-path':
     case 'write-path':
       return pathSpec(spec, tool.spec === 'read-path' ? 'read' : 'write', context);
@@ -63,14 +57,6 @@ export function parseSpec(spec: string, context: SpecContext): RuleSpec | Malfor
         remedy: `Write ${name} alone${kind === 'allow' ? '' : ' or name one of its parameters, (parameter:value)'}.`,
       };
   }
-}
-
-const KEYWORD =
-  /^\s*(!|\{|\}|\[\[|\]\]|case|coproc|do|done|elif|else|esac|fi|for|function|if|select|then|until|while)(\s.*)?(:| )\*\s*$/s;
-
-/** Whether a rule for the beginning of a command names none. A whole line may begin with `for`. */
-function startsWithKeyword(spec: string): boolean {
-  return KEYWORD.test(spec);
 }
 
 /** `Tool(parameter:value)`, in restrictions only. Not for what the tool is mainly about. */
@@ -246,23 +232,6 @@ function folded(value: string, kind: RuleKind): readonly Token[] {
   return commandTokens(kind === 'allow' ? text : text.toLowerCase());
 }
 
-export function parseCommandPattern(spec: string): CommandPattern {
-  // Words are compared with one blank between them; inside quotes blanks are part of a word.
-  const text =
-    /["']/.test(spec) || !spec.includes('*') ? spec.trim() : spec.trim().replace(/\s+/g, ' ');
-  const prefix = /^(.*?)\s*(?::\*| \*)$/s.exec(text)?.[1];
-  if (prefix !== undefined && prefix !== '') {
-    return { text, tokens: [...commandTokens(prefix), ...WORD_END] };
-  }
-  const tokens = commandTokens(text);
-  return tokens.some((token) => token.kind === 'star')
-    ? { text, tokens }
-    : { text: tokens.map((token) => (token.kind === 'char' ? token.char : '')).join('') };
-}
-
-/** Commands are matched with one blank after their last word, so this is "end of word, then anything". */
-const WORD_END: readonly Token[] = [{ kind: 'char', char: ' ' }, { kind: 'star' }];
-
 const NAME_END: Token = { kind: 'set', has: (char) => char === ' ' || char === ':' };
 
 function pathSpec(
@@ -315,6 +284,13 @@ function pathProblem(spec: string): Malformed | undefined {
   if (/^(["']).*\1$/s.test(spec)) {
     return { why: 'quotes would be part of the name', remedy: 'Remove the quotes.' };
   }
+  const [, label, labelled = ''] = /^([a-z][\w-]+)\s*:\s*(.*)$/is.exec(spec) ?? [];
+  if (label !== undefined) {
+    return {
+      why: `${label} would be part of the name`,
+      remedy: `Write ${labelled}; for a file that is called so, ./${spec}.`,
+    };
+  }
   return spec.includes('\0')
     ? { why: 'no path holds a NUL character', remedy: 'Remove it.' }
     : undefined;
@@ -342,7 +318,13 @@ const SIGNS = /[?[\]{}|^$]|^!/;
  */
 function alternativesProblem(path: string): Malformed | undefined {
   // What stands behind a backslash or in a set is meant to be a letter.
-  const rest = path.replace(/\\.|\[[^\]]*\]/gs, '');
+  const rest = path.replace(/\\.|\[[!^]?\]?[^\]/]*\]/gs, '');
+  if (rest.includes('[')) {
+    return {
+      why: 'the set that [ begins has no end',
+      remedy: 'Write the ] that ends it; for a file that is called so, \\[.',
+    };
+  }
   const found = /\||\{[^{}]*(?:,|\.\.)[^{}]*\}/.exec(rest)?.[0];
   if (found === undefined) return undefined;
   return {

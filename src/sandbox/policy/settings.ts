@@ -1,8 +1,8 @@
 import { isRecord } from '../../lib/own.js';
 import { originOf, type Sourced } from '../../lib/sourced.js';
+import { parseCommandPattern } from '../../permissions/rules/command-pattern.js';
 import { parseDomain } from '../../permissions/rules/domain.js';
 import type { CommandPattern } from '../../permissions/rules/rules.js';
-import { parseCommandPattern } from '../../permissions/rules/specs.js';
 import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
 import { type EffectiveSettings, isOfProject, type SettingValues } from '../../settings/types.js';
 
