@@ -2,18 +2,18 @@ import type { AnyTool } from '../tools/tool.js';
 import { offersResources, type ResourceToolDeps, resourceTools } from './resources/resources.js';
 import type { McpConnection } from './server.js';
 
-/** Least time between two questions that a server brings about by saying that its lists are others. */
+/** The minimum time between two refreshes that list change notifications of one server cause. */
 const GAP_MS = 500;
 
 /**
- * Does the work for each of many occasions, but one at a time: those that come while it is done are
- * answered by doing it once more, after a pause. A server cannot make us ask without end.
+ * Coalesces occasions: those that arrive during the work cause one more run after a pause, so a server cannot
+ * trigger endless requests.
  */
 export function oneAtATime<K extends object>(
   work: (key: K) => Promise<void>,
   gapMs = GAP_MS,
 ): (key: K) => void {
-  /** What is under way; true: something has changed since it began. */
+  /** The running keys; true when another occasion arrived since the run began. */
   const running = new Map<K, boolean>();
   const run = async (key: K): Promise<void> => {
     running.set(key, false);
@@ -25,7 +25,7 @@ export function oneAtATime<K extends object>(
         running.delete(key);
         if (isStale) void run(key);
       }, gapMs);
-      // Nobody waits for a list that may be asked for anew.
+      // A pending refresh does not keep the process alive.
       timer.unref();
     }
   };
@@ -35,10 +35,10 @@ export function oneAtATime<K extends object>(
   };
 }
 
-/** Of one server, in one session. */
+/** Per server and session. */
 const MOST_TOLD = 25;
 
-/** Tells people what is wrong with a server: each thing once, and no more than they would read. */
+/** Reports each problem of a server once, up to a limit. */
 export function problemTeller(
   tell: (text: string) => void,
 ): (server: string, problems: readonly string[]) => void {
@@ -54,7 +54,7 @@ export function problemTeller(
   };
 }
 
-/** Which servers of a session have resources, and the two tools for them, offered with the first one. */
+/** Tracks which servers have resources and offers the two resource tools once the first one has. */
 export function resourcesOfServers(deps: ResourceToolDeps) {
   const known = new Map<string, boolean>();
   const has = (server: string): boolean => known.get(server) === true;
@@ -62,14 +62,14 @@ export function resourcesOfServers(deps: ResourceToolDeps) {
   return {
     has,
     isAsked: (server: string): boolean => known.has(server),
-    /** It had some when it was last asked. */
+    /** Records that the server has resources. */
     note: (server: string): void => void known.set(server, true),
-    /** Asks a server; what it once had it may have again. */
+    /** Asks a server; one that had resources before keeps the mark. */
     async ask(connection: McpConnection): Promise<void> {
       const { name } = connection.declaration;
       known.set(name, (await offersResources([connection])) || has(name));
     },
-    /** The two tools, where one of these servers has resources and they are not offered yet. */
+    /** Returns the two tools once, when the first of these servers has resources. */
     tools(connections: readonly McpConnection[]): readonly AnyTool[] {
       if (isOffered || !connections.some(({ declaration }) => has(declaration.name))) return [];
       isOffered = true;

@@ -14,14 +14,14 @@ export interface ServerControlParts {
   readonly book: Pick<ToolBook, 'leave'>;
   readonly listings: Map<string, ServerListing>;
   readonly configuration: McpConfiguration;
-  /** The configuration with these servers of the host. */
+  /** Reads the configuration with these servers of the host. */
   reload(table: Readonly<Record<string, unknown>>): Promise<McpConfiguration>;
   answered(): Promise<void>;
-  /** Connects them and takes their tools in. Never rejects. */
+  /** Connects the servers and registers their tools. Never rejects. */
   bringUp(connections: readonly ClientConnection[]): Promise<void>;
 }
 
-/** What a host or a person may do about the servers of a session while it runs. */
+/** The operations on a session's servers for hosts and people. */
 export function createServerControl(parts: ServerControlParts): SessionServers {
   const { servers, book, listings } = parts;
   const configurations = [parts.configuration];
@@ -46,7 +46,7 @@ export function createServerControl(parts: ServerControlParts): SessionServers {
     async set(table) {
       const next = await parts.reload(table);
       const fatal = next.problems.find(({ severity }) => severity === 'fatal');
-      // fail-closed: where servers cannot be added, those before stay as they are.
+      // fail-closed: when servers cannot be added, the previous ones stay.
       if (fatal !== undefined) return nothingSet(Object.keys(table), fatal.message);
       configurations.push(next);
       const taken = namesOfOthers(servers);
@@ -61,7 +61,7 @@ export function createServerControl(parts: ServerControlParts): SessionServers {
       const fresh = added.flatMap((name) => servers.find(name) ?? []);
       const isOfHost = ({ declaration }: ClientConnection): boolean =>
         declaration.entry?.type === 'sdk';
-      // A host may lend its servers only once it has our answer.
+      // Not awaited: a host may serve its own servers only after it has our answer.
       void parts.bringUp(fresh.filter(isOfHost));
       await parts.bringUp(fresh.filter((one) => !isOfHost(one)));
       const clashes = Object.keys(table).filter((name) => taken.has(name));
@@ -89,7 +89,7 @@ export function createServerControl(parts: ServerControlParts): SessionServers {
   };
 }
 
-/** Names that files declare: a host's server does not take their place unseen. */
+/** Names from configuration files, which a host's server may not silently replace. */
 function namesOfOthers(servers: McpServers): ReadonlySet<string> {
   const others = servers.statuses().filter(({ scope }) => scope !== 'dynamic');
   return new Set(others.map(({ name }) => name));

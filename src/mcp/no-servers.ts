@@ -2,7 +2,7 @@ import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/text/visible.js';
 import type { McpServersSet, SessionServers } from '../protocol/mcp-status.js';
 
-/** A session that has no servers and no way to any. */
+/** A session without servers. */
 export const NO_SERVERS: SessionServers = {
   status: () => [],
   answered: async () => undefined,

@@ -1,12 +1,12 @@
 import type { Result } from '../lib/result.js';
 
-/** Where a server's entry comes from; earlier ones win by name, see `config.ts`. */
+/** The source of an entry, in order of precedence for equal names; see `config/sources.ts`. */
 export type McpScope = 'managed' | 'dynamic' | 'local' | 'project' | 'user' | 'plugin' | 'agent';
 
 interface CommonEntry {
-  /** Milliseconds that one call may take in all; at least 1000. */
+  /** The total time limit of a call in milliseconds, at least 1000. */
   readonly timeout?: number;
-  /** Its tools are never deferred behind ToolSearch. */
+  /** Never defers its tools behind ToolSearch. */
   readonly alwaysLoad?: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface StdioEntry extends CommonEntry {
   readonly type: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** Beyond the minimal environment: what the entry itself grants. */
+  /** Added to the minimal environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -24,23 +24,23 @@ export interface OAuthEntry {
   readonly callbackPort?: number;
   readonly scopes?: string;
   readonly authServerMetadataUrl?: string;
-  /** `client_credentials`: the program signs in as itself, with `clientId` and `clientSecret`. */
+  /** `client_credentials`: the program signs in with `clientId` and `clientSecret`, without a person. */
   readonly grantType?: 'client_credentials';
-  /** An https address that describes the program, for servers that take it as a client's name. */
+  /** The https address of our client metadata, for servers that accept it as client id. */
   readonly clientMetadataUrl?: string;
 }
 
 export interface RemoteEntry extends CommonEntry {
-  /** `proxy` is `claudeai-proxy`: spoken as HTTP once its address and token are configured. */
+  /** `proxy` stands for `claudeai-proxy`, which uses HTTP once its address and token are configured. */
   readonly type: 'http' | 'sse' | 'ws' | 'proxy';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Shell command that prints a JSON object of headers. */
+  /** A shell command that prints headers as a JSON object. */
   readonly headersHelper?: string;
   readonly oauth?: OAuthEntry;
 }
 
-/** A server that lives in the host's process and is spoken to through it. */
+/** A server inside the host's process. */
 export interface SdkEntry extends CommonEntry {
   readonly type: 'sdk';
 }
@@ -51,50 +51,50 @@ export type McpEntry = StdioEntry | RemoteEntry | SdkEntry;
 export type Standing =
   | { readonly kind: 'ready' }
   | {
-      /** `pending-approval`: of a project, and nobody has agreed to this very content. */
+      /** `pending-approval`: a project's server whose present entry has no approval. */
       readonly kind: 'pending-approval' | 'disabled' | 'blocked' | 'invalid' | 'not-configured';
       readonly reason: string;
     };
 
-/** Where an entry stands. Its line may be looked for only when it is asked for. */
+/** The place of an entry; the line may be computed lazily. */
 export interface EntryOrigin {
   readonly file?: string;
   readonly line?: number | undefined;
 }
 
-/** One server as some file, flag or host declares it, after expansion of variables. */
+/** A server as declared by a file, flag or host, with variables expanded. */
 export interface ServerDeclaration {
   readonly name: string;
-  /** The name as it stands in tool names: other characters are `_`. */
+  /** The name in tool names, with `_` for special characters. */
   readonly key: string;
   readonly scope: McpScope;
   /** Undefined exactly when `standing` is `invalid`. */
   readonly entry: McpEntry | undefined;
   readonly origin: EntryOrigin;
   readonly standing: Standing;
-  /** Hash of the entry as written, before expansion: approvals are bound to it. */
+  /** Hash of the entry before expansion, which approvals are bound to. */
   readonly contentHash: string;
-  /** What it starts or calls, where variables have a part in that: approvals are bound to it too. */
+  /** The expanded command or address when it contains variables; approvals are bound to it too. */
   readonly filled?: string | undefined;
 }
 
 export type ConnectionState = 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';
 
-/** What is known of a server at this moment. Safe to show. */
+/** A server's present status, safe to show. */
 export interface ServerStatus {
   readonly name: string;
   readonly scope: McpScope;
   readonly transport: McpEntry['type'] | 'unknown';
   readonly state: ConnectionState;
   readonly error?: string;
-  /** What of it is not used, and why: of its resources and prompts, and of what it sent by itself. */
+  /** Unusable resources and prompts and ignored messages, with reasons. */
   readonly leftOut?: readonly string[];
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly protocolVersion?: string;
   readonly instructions?: string;
 }
 
-/** A tool as the server describes it; nothing in it has been checked yet. */
+/** An unchecked tool from a server's list. */
 export interface RawTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -103,7 +103,7 @@ export interface RawTool {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
-  /** Ours: why it is never offered, of a tool of which nothing but the name is kept. */
+  /** Why we never offer the tool; only its name is kept then. */
   readonly unusable?: string;
 }
 
@@ -129,7 +129,7 @@ export interface RawPrompt {
     | undefined;
 }
 
-/** A block of a result, as the protocol has them. */
+/** A content block of the protocol. */
 export type RawContent = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface RawCallResult {
@@ -143,7 +143,6 @@ export interface RawResourceContent {
   readonly uri: string;
   readonly mimeType?: string | undefined;
   readonly text?: string | undefined;
-  /** Base64. */
   readonly blob?: string | undefined;
 }
 
@@ -159,11 +158,11 @@ export interface CallRequest {
   readonly toolUseId?: string;
   /** Sent as `_meta.idempotencyKey`. */
   readonly idempotencyKey?: string | undefined;
-  /** Shown to people while the call runs; at most one text every 30 s besides the server's own. */
+  /** Shows progress to people: the server's messages, and one every 30 s while it is silent. */
   onProgress?(text: string): void;
 }
 
-/** What a server asks a person. */
+/** A question from a server to a person. */
 export interface ElicitRequest {
   readonly server: string;
   readonly message: string;
@@ -178,16 +177,16 @@ export interface ElicitAnswer {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
-/** Asks hooks, then the person or the host; declines when nobody can answer. Never rejects. */
+/** Asks hooks, then the person or host, and declines when neither can answer. Never rejects. */
 export type Elicit = (request: ElicitRequest, signal: AbortSignal) => Promise<ElicitAnswer>;
 
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
-/** One server for as long as a session lives: connects at first need, recovers, and tells how it stands. */
+/** One server during a session: connects at first use, recovers and reports its status. */
 export interface McpConnection {
   readonly declaration: ServerDeclaration;
   status(): ServerStatus;
-  /** Connects if it is not, sharing one attempt. Within the server's connect timeout. */
+  /** Connects if necessary within the connect timeout; concurrent calls share one attempt. */
   connect(): Promise<Result<ServerStatus, SafeError>>;
   listTools(): Promise<Result<readonly RawTool[], SafeError>>;
   listResources(): Promise<Result<readonly RawResource[], SafeError>>;
@@ -202,17 +201,14 @@ export interface McpConnection {
     args: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Result<readonly RawPromptMessage[], SafeError>>;
-  /** `list_changed`, and every change of state. */
+  /** Reports `list_changed` notifications and state changes. */
   onChange(listener: (change: ListKind | 'state') => void): void;
-  /** Forgets a failure and connects anew. */
+  /** Clears a failure and connects again. */
   reconnect(): Promise<Result<ServerStatus, SafeError>>;
   close(): Promise<void>;
 }
 
-/**
- * All that the model, receipts and logs ever hear of a server's failure: our own words, with nothing
- * in them of what the server wrote to standard error, of paths, or of secrets.
- */
+/** A server's failure as the model, receipts and logs see it: in our words, without stderr output, paths or secrets. */
 export type SafeErrorCode =
   | 'connect-failed'
   | 'connect-timeout'
@@ -230,10 +226,10 @@ export type SafeErrorCode =
 
 export interface SafeError {
   readonly code: SafeErrorCode;
-  /** For the model and people: names the server, the reason and what helps. */
+  /** Names the server, the reason and the remedy. */
   readonly message: string;
-  /** The call may have run on the server: it must not be repeated by itself. */
+  /** The call may have had effects and must not be repeated automatically. */
   readonly mayHaveRun: boolean;
-  /** For people alone: where they must go, for a sign-in or a question by URL. */
+  /** For people only: the page for a sign-in or question. */
   readonly url?: string;
 }

@@ -1,15 +1,14 @@
 import type { ClientConnection } from './connection/deps.js';
 import type { ListKind, ServerDeclaration, ServerStatus } from './server.js';
 
-/** Connections that are opened at the same moment: processes are dear, sockets are not. */
+/** Connections opened at once; processes cost more than sockets. */
 const LOCAL_AT_ONCE = 3;
 const REMOTE_AT_ONCE = 20;
 
 export interface ServersDeps {
   readonly declarations: readonly ServerDeclaration[];
-  /** Makes the connection of a server that may be used. Starts nothing yet. */
+  /** Creates the connection object of a usable server without connecting. */
   open(declaration: ServerDeclaration): ClientConnection;
-  /** A server's lists or state are not what they were. */
   onChange?(connection: ClientConnection, change: ListKind | 'state'): void;
 }
 
@@ -18,20 +17,20 @@ export interface Replaced {
   readonly removed: readonly string[];
 }
 
-/** All servers of one session. One that fails holds up none of the others. */
+/** All servers of a session; a failing one does not delay the others. */
 export interface McpServers {
-  /** Every declared server, also those that may not be used. */
+  /** Includes servers that may not be used. */
   statuses(): readonly ServerStatus[];
-  /** Whether no server is declared at all. */
+  /** Whether no server is declared. */
   isEmpty(): boolean;
-  /** Those that may be used, by name. */
+  /** The usable servers. */
   connections(): readonly ClientConnection[];
   find(name: string): ClientConnection | undefined;
-  /** Connects those that are not yet; resolves when each has answered or failed. Never rejects. */
+  /** Connects the unconnected servers and resolves when each has answered or failed. Never rejects. */
   connect(which?: readonly ClientConnection[]): Promise<void>;
-  /** Turns a server off or on again for this session. False: there is none of that name that may run. */
+  /** Enables or disables a server for this session; false when there is no usable server of that name. */
   toggle(name: string, enabled: boolean): Promise<boolean>;
-  /** Servers of this scope are from now on these: what is the same stays connected. */
+  /** Replaces the servers of a scope; unchanged ones stay connected. */
   replace(
     scope: ServerDeclaration['scope'],
     declarations: readonly ServerDeclaration[],
@@ -74,7 +73,7 @@ export function openServers({ declarations, open, onChange }: ServersDeps): McpS
     },
     async toggle(name, enabled) {
       const declaration = declared.find((one) => one.name === name);
-      // fail-closed: turning on never makes a server usable that the rules keep out.
+      // fail-closed: enabling cannot make an unusable server usable.
       if (declaration?.standing.kind !== 'ready') return false;
       if (!enabled) {
         off.add(name);
@@ -110,7 +109,7 @@ function isSame(a: ServerDeclaration, b: ServerDeclaration): boolean {
   );
 }
 
-/** How a server stands that has no connection. */
+/** The status of a server without a connection. */
 function idle({ name, scope, entry, standing }: ServerDeclaration, isOff: boolean): ServerStatus {
   const state =
     standing.kind === 'invalid'
@@ -128,7 +127,7 @@ function idle({ name, scope, entry, standing }: ServerDeclaration, isOff: boolea
   };
 }
 
-/** At most this many at the same moment; the others wait in order. */
+/** Limits concurrency; waiting work runs in order. */
 function createSlots(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -139,7 +138,7 @@ function createSlots(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
       return await work();
     } finally {
       const next = waiting.shift();
-      // The place goes on to the next one; nobody else can slip in between.
+      // The slot passes directly to the next waiter, so new work cannot take it.
       if (next === undefined) running -= 1;
       else next();
     }

@@ -8,7 +8,7 @@ import type { ServerListing } from './tools/listing.js';
 const DESCRIPTION_CHARS = 2_000;
 const HIDDEN = '[hidden]';
 
-/** A server for hosts and people. `written` is its entry before variables were put in. */
+/** A server's status for hosts and people; `written` is its entry before expansion. */
 export function statusRow(
   status: ServerStatus,
   listing: ServerListing | undefined,
@@ -52,7 +52,7 @@ const HINTS = [
   ['openWorldHint', 'openWorld'],
 ] as const;
 
-/** Names are shown, values are not. fail-closed: a field that is not known here is left out. */
+/** Shows names but no values. fail-closed: unknown fields are left out. */
 function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isRecord(raw)) return undefined;
   const { type, name, command, args, env, url, headers, timeout, alwaysLoad } = raw;
@@ -75,7 +75,7 @@ function namesOf(table: Readonly<Record<string, unknown>>): Readonly<Record<stri
 
 const SECRET_OPTION = /(?:key|token|secret|password|passwd|credential|authorization)/i;
 
-/** What stands behind an option that is named like a secret is one. */
+/** Hides the value of an option whose name suggests a secret. */
 function shownArguments(args: readonly unknown[]): readonly unknown[] {
   return args.map((arg, at) => {
     if (typeof arg !== 'string') return HIDDEN;
@@ -90,7 +90,7 @@ function shownArguments(args: readonly unknown[]): readonly unknown[] {
   });
 }
 
-/** A query may carry a key; references to variables say no more than their names. */
+/** A query may contain a key; variable references are safe to show. */
 function withoutValues(url: string): string {
   return url.replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, `$1${HIDDEN}`);
 }

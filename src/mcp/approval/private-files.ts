@@ -6,11 +6,11 @@ import type { ServerDeclaration } from '../server.js';
 
 export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
 
-/** Which server something is kept about. */
+/** The fields that identify a server in stored state. */
 export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'> &
   Partial<Pick<ServerDeclaration, 'entry'>>;
 
-/** `damaged`: something is there that is not ours or cannot be read. */
+/** `damaged`: the file or its directory exists but is unreadable or may have been written by another user. */
 export type Read =
   | { readonly kind: 'found'; readonly text: string }
   | { readonly kind: 'absent' }
@@ -18,9 +18,9 @@ export type Read =
 
 const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
-/** Files for their owner alone (0600), in a directory of the state directory. */
+/** Reads and writes owner-only files (0600) in one directory below the state directory. */
 export interface PrivateFiles {
-  /** At once: what is wanted in the middle of a computation is read there, and not at every start. */
+  /** Reads synchronously, because callers need it inside synchronous code; nothing is read at start. */
   read(name: string): Read;
   write(name: string, text: string): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function openPrivateFiles(place: {
         if (statFileSync(file) === undefined) return { kind: 'absent' };
         return { kind: 'found', text: readTextSync(file, { maxBytes: MAX_STORED_BYTES }).text };
       } catch {
-        // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
+        // fail-closed: an unreadable file is not the same as an absent one.
         return { kind: 'damaged' };
       }
     },
@@ -51,7 +51,7 @@ export function openPrivateFiles(place: {
   };
 }
 
-/** Writes a file for its owner alone (0600), in directories that are made for the owner alone. */
+/** Writes an owner-only file (0600) and creates missing directories with 0700. */
 export async function writePrivate(
   fs: Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>,
   {
@@ -65,22 +65,25 @@ export async function writePrivate(
   },
 ): Promise<void> {
   for (const directory of directories) await fs.makeDirectory(directory, { mode: 0o700 });
-  // A write keeps the mode of what is there.
+  // An atomic write keeps the mode of an existing file, so a file that others can access is removed first.
   const stat = await fs.stat(file);
   if (separator === '/' && stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
   await fs.writeAtomic(file, text, { mode: 0o600 });
 }
 
-/** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */
+/**
+ * Undefined when the directory does not exist. Its files need no check: only writers of the directory can
+ * replace them.
+ */
 function isOurs(directory: string): boolean | undefined {
   const stat = statFileSync(directory);
   if (stat === undefined) return undefined;
-  // fail-closed: what others may write is not ours.
+  // fail-closed: other users could have changed a directory that they may write.
   const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;
   return stat.kind === 'directory' && stat.foreign !== true && !isOpen;
 }
 
-/** The same words in another file start another program: relative paths lead elsewhere. */
+/** The declaring file is part of the id: relative paths in the same entry would start another program elsewhere. */
 export function storedId({ name, contentHash, origin }: StoredServer): string {
   return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
 }

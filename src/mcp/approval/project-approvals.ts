@@ -8,35 +8,34 @@ import { randomBytes } from '../../platform/random.js';
 import { writePrivate } from './private-files.js';
 
 /**
- * What was said about one server of a project. `person`: somebody saw this very entry and agreed.
- * `settings`: a settings file names the server, and this is the entry that it had then.
+ * The stored answer about one server of a project. `person`: a person saw this entry and agreed; `settings`:
+ * a settings file names the server, and `hash` is the entry it had at that time.
  */
 export interface Approval {
   readonly answer: 'approved' | 'declined';
   readonly by: 'person' | 'settings';
-  /** `ServerDeclaration.contentHash`. */
   readonly hash: string;
-  /** A mark of `AskedServer.filled`, which is not written down. */
+  /** A keyed hash of `AskedServer.filled`, so that the expanded values are not stored. */
   readonly values?: string;
 }
 
-/** Answers about the servers of a project, by their names. `project`: real path of its root. */
+/** Answers about a project's servers by server name; `project` is the real path of its root. */
 export interface McpApprovals {
-  /** All answers at once, for a start that asks about every server. */
+  /** Reads all answers in one go for a start that checks every server. */
   read(project: string): Promise<ReadonlyMap<string, Approval>>;
-  /** Whether the answer was about this very content. */
+  /** Whether the answer was given for exactly this entry and these expanded values. */
   isAbout(said: Approval, project: string, server: AskedServer): Promise<boolean>;
   approve(project: string, server: AskedServer, by?: Approval['by']): Promise<void>;
-  /** Holds for the name, whatever its entry becomes. */
+  /** A decline applies to the name, even after the entry changes. */
   decline(project: string, server: AskedServer): Promise<void>;
-  /** Without a name: all answers of the project. How many there were. */
+  /** Removes one answer, or all without a name; returns how many were removed. */
   forget(project: string, name?: string): Promise<number>;
 }
 
 export interface AskedServer {
   readonly name: string;
   readonly contentHash: string;
-  /** What it starts or calls, where variables have a part in that. */
+  /** The command, arguments or address after expansion; undefined when they contain no variables. */
   readonly filled?: string | undefined;
 }
 
@@ -50,7 +49,7 @@ interface McpApprovalPlace {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** One file for each project (0600), so that two programs do not overwrite each other's answers. */
+/** Keeps one file per project (0600), so that two programs do not overwrite each other's answers. */
 export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpApprovals {
   const directory = join(stateDirectory, 'mcp-approvals');
   const keyFile = join(directory, 'values.key');
@@ -61,7 +60,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     return isInside(await fs.realPath(stateDirectory), project);
   }
 
-  /** The text of a file that no other user can have written. fail-closed: what cannot be read is no answer. */
+  /** Reads a file that no other user can have written. fail-closed: an unreadable file counts as no answer. */
   async function ownText(file: string, othersMay: number): Promise<string | undefined> {
     try {
       const stat = await fs.stat(file);
@@ -75,7 +74,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
 
   async function read(project: string): Promise<ReadonlyMap<string, Approval>> {
     const text = await ownText(fileOf(project), 0o022);
-    // fail-closed: a repository that holds the state could bring its own approvals along.
+    // fail-closed: a repository that contains the state directory could ship its own approvals.
     const isGood = text !== undefined && !(await isHeld(project).catch(() => true));
     return isGood ? answersFrom(text, project) : new Map();
   }
@@ -102,7 +101,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     }
   }
 
-  /** One change at a time: two answers at once must not undo each other. */
+  /** Serialises changes, so that concurrent answers do not overwrite each other. */
   function change<T>(project: string, edit: (said: Map<string, Approval>) => T): Promise<T> {
     const changing = queue.then(async () => {
       const said = new Map(await read(project));
@@ -115,8 +114,8 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
   }
 
   /**
-   * A mark by which a value is known again that is not to be written down. The key stands in a file of its own: who finds the
-   * marks alone cannot try values against them. fail-closed: with a key that others know or chose, a mark means nothing.
+   * A keyed hash that recognises a value without storing it. The key has its own file, so a leaked hash
+   * cannot be tested against guesses. fail-closed: a key that others can read or write is ignored.
    */
   async function markOf(
     project: string,
@@ -131,10 +130,10 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     if (key === undefined && isNew && !(await isHeld(project))) {
       const made = randomBytes(32).toString('hex');
       await store(keyFile, made);
-      // Another program may have made one at the same time.
+      // Another program may have created the key at the same time.
       key = (await readKey()) ?? made;
     }
-    // The same value of another server has another mark.
+    // The hash covers the server, so equal values of two servers differ.
     const text = JSON.stringify([project, name, filled]);
     return key === undefined ? undefined : keyedSha256(key, text);
   }
@@ -144,7 +143,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     async isAbout(said, project, server) {
       if (said.hash !== server.contentHash) return false;
       if (server.filled === undefined) return true;
-      // fail-closed: an answer that holds no values was about none.
+      // fail-closed: an answer without stored values did not cover any.
       return said.values !== undefined && said.values === (await markOf(project, server));
     },
     async approve(project, server, by = 'person') {
@@ -182,7 +181,7 @@ function answerFrom(one: unknown): readonly (readonly [string, Approval])[] {
   if (!isRecord(one)) return [];
   const { name, answer, by, hash, values } = one;
   if (typeof name !== 'string' || typeof hash !== 'string') return [];
-  // fail-closed: anything but a clear yes is a no.
+  // fail-closed: anything but a clear approval is read as a decline.
   const said = answer === 'approved' && (by === 'person' || by === 'settings');
   const read: Approval = {
     answer: said ? 'approved' : 'declined',

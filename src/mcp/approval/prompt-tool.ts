@@ -19,16 +19,16 @@ interface PromptTool {
   readonly tool: string;
 }
 
-/** Has a tool of a server answer what no rule decides; `name` is its full name. */
+/** Lets an MCP tool answer permission questions that no rule decides; `name` is its full name. */
 export function openPromptTool(name: string, parts: PromptToolParts) {
   return {
     asker: promptToolAsker(name, parts),
-    /** Throws where there is no such tool. */
+    /** Throws when no such tool exists. */
     require: (): void => requirePromptTool(name, parts),
   };
 }
 
-/** fail-closed: whatever is no clear yes is a no. */
+/** fail-closed: anything but a clear "allow" denies. */
 function promptToolAsker(name: string, parts: PromptToolParts): Asker {
   return async ({ call }) => {
     const found = findPromptTool(name, parts);
@@ -39,15 +39,15 @@ function promptToolAsker(name: string, parts: PromptToolParts): Asker {
     if (!called.ok) return no(called.error.message);
     const answer = answerIn(called.value);
     if (answer.behavior === 'deny') return answer;
-    // fail-closed: what only a person can answer is not answered by a program.
+    // fail-closed: a question that needs a person is not answered by a program.
     if (tool.needsPerson === true) return no(`${tool.name} needs a person`);
     const { updatedInput } = answer;
-    // It speaks for this call alone: nothing lasting is taken from it.
+    // Only this call is answered: suggested rules in the answer are ignored.
     return { behavior: 'allow', updatedInput };
   };
 }
 
-/** fail-closed: a run whose questions nobody could answer is not begun. */
+/** fail-closed: a run does not start when its prompt tool does not exist. */
 function requirePromptTool(name: string, parts: PromptToolParts): void {
   if (findPromptTool(name, parts) !== undefined) return;
   const names = parts
@@ -69,7 +69,7 @@ function findPromptTool(
   name: string,
   { connections, listing, isBanned }: PromptToolParts,
 ): PromptTool | undefined {
-  // fail-closed: what nobody may use does not decide either.
+  // fail-closed: a denied tool may not decide about others.
   if (isBanned([name])) return undefined;
   for (const connection of connections()) {
     const { key, name: server } = connection.declaration;

@@ -13,24 +13,22 @@ import type { Approval, AskedServer, McpApprovals } from './project-approvals.js
 export interface ApprovalDeps {
   readonly values: SettingValues;
   readonly approvals: McpApprovals;
-  /** Real path of the project's root. */
   readonly project: string;
-  /** What `${NAME}` stands for in entries. */
+  /** Values for `${NAME}` in entries. */
   readonly variables: Variables;
   trusted(): Promise<boolean>;
-  /** Something that could not be kept. */
+  /** Warns that an approval could not be stored. */
   tell(message: string): void;
 }
 
-/** Decides about a server of a project: may it be used, and what would make it so. */
+/** Decides whether a project's server may be used and which command would approve it. */
 type JudgeServer = (server: RawServer, asked: AskedServer) => Promise<Standing>;
 
-/** Waits for a person. `reason` says both of what follows it, for lists. */
+/** A server that waits for a person's approval; `reason` joins `why` and `remedy` for lists. */
 export interface Waiting {
   readonly kind: 'pending-approval';
   readonly reason: string;
   readonly why: string;
-  /** The command that approves it. */
   readonly remedy: string;
 }
 
@@ -40,7 +38,7 @@ export function isWaiting(standing: Standing): standing is Waiting {
 
 const READY: Standing = { kind: 'ready' };
 
-/** Reads answers and trust once for all servers, and only when there is one. */
+/** Reads answers and folder trust lazily, once for all servers. */
 export function judgeProjectServers(deps: ApprovalDeps): JudgeServer {
   let answers: Promise<ReadonlyMap<string, Approval>> | undefined;
   let trust: Promise<boolean> | undefined;
@@ -53,18 +51,18 @@ export function judgeProjectServers(deps: ApprovalDeps): JudgeServer {
     }
     answers ??= deps.approvals.read(deps.project);
     const said = (await answers).get(name);
-    // fail-closed: a no holds for the name, whatever the entry has become.
+    // fail-closed: a decline applies to the name, whatever its entry is now.
     if (said?.answer === 'declined')
       return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
     const isSame = said !== undefined && (await deps.approvals.isAbout(said, deps.project, asked));
     if (isSame && said.by === 'person') return READY;
     const change = said === undefined || isSame ? undefined : changeText(said, server, asked);
     const credentials = credentialsOf(server.raw, deps.variables);
-    // fail-closed: a general yes did not say that keys go along.
+    // fail-closed: a blanket approval does not cover passing credentials to the server.
     if (credentials.length > 0)
       return pending(name, change ?? `it would be given ${credentials.join(', ')}`);
     if (allOfProject(deps.values)) return READY;
-    // fail-closed: no answer is no trust.
+    // fail-closed: failing to read the trust means no trust.
     trust ??= deps.trusted().catch(() => false);
     if (await trust) return READY;
     if (change !== undefined) return pending(name, change);
@@ -72,14 +70,14 @@ export function judgeProjectServers(deps: ApprovalDeps): JudgeServer {
   };
 }
 
-/** What is not as it was when somebody said yes. */
+/** Explains what changed since the approval. */
 function changeText(said: Approval, { raw }: RawServer, { contentHash }: AskedServer): string {
   if (said.hash !== contentHash) return 'its entry has changed since it was approved';
   const names = startVariables(raw).map((name) => `\${${name}}`);
   return `it was not approved with what ${names.join(', ')} in its command, arguments or address stands for now`;
 }
 
-/** A settings file that names a server means the entry that the server has now. */
+/** A settings file that names a server approves the entry it has at first sight; a later change needs a new answer. */
 async function byName(
   deps: ApprovalDeps,
   { asked, isNew }: { readonly asked: AskedServer; readonly isNew: boolean },
@@ -110,7 +108,7 @@ function approveCommand(name: string): string {
   return `portcullis mcp approve ${shellWord(name)}`;
 }
 
-/** A restriction, so that a file of any source counts, and any spelling of the name in a tool. */
+/** Rejections restrict, so settings of every source count, as does any spelling with the same tool prefix. */
 function rejection(values: SettingValues, name: string): Sourced<string> | undefined {
   return namesIn(values, 'disabledMcpjsonServers').find(
     ({ value }) => value === name || serverKey(value) === serverKey(name),
@@ -123,12 +121,12 @@ function allOfProject(values: SettingValues): boolean {
     .some((one) => one.value === true && isOfPerson(one));
 }
 
-/** What a repository says about its own servers is decided by trust in the folder. */
+/** A repository's settings cannot approve its own servers: folder trust decides about those. */
 function isOfPerson({ source }: Sourced<unknown>): boolean {
   return source === 'user' || source === 'managed' || source === 'cli';
 }
 
-/** One name may stand without a list. */
+/** The setting may be a single name instead of a list. */
 function namesIn(values: SettingValues, key: string): readonly Sourced<string>[] {
   return values.said(key).filter((one): one is Sourced<string> => typeof one.value === 'string');
 }

@@ -15,46 +15,46 @@ import {
   storedId,
 } from './private-files.js';
 
-/** A definition that somebody has agreed to. */
+/** A tool definition that a person approved. */
 export interface ApprovedTool {
   readonly fingerprint: string;
-  /** Undefined when it cannot be told any more. */
+  /** Undefined when the stored definition is lost or does not match its checksum. */
   readonly definition: RawTool | undefined;
 }
 
-/** What was approved of a server. */
+/** What was approved for one server. */
 export interface ApprovedTools {
-  /** Nobody can tell what else was approved: a tool without an approval must be asked about. */
+  /** The stored approvals are unreadable, so every tool without an approval must be asked about. */
   readonly damaged: boolean;
-  /** By name on the server. One that is not in it was never approved, which is not the same as changed. */
+  /** Keyed by the server's tool name; a missing tool is new, not changed. */
   readonly tools: ReadonlyMap<string, ApprovedTool>;
-  /** What it said about the use of its tools. Undefined: nobody has taken note of that yet. */
+  /** The approved server instructions; undefined when none were recorded yet. */
   readonly words: ApprovedWords | undefined;
 }
 
 export interface ApprovedWords {
   readonly fingerprint: string;
-  /** Undefined when it cannot be told any more. */
+  /** Undefined when the stored text is lost or does not match its checksum. */
   readonly text: string | undefined;
 }
 
 export interface ToolApprovals {
-  /** What was approved when it was first read, or last recorded. */
+  /** Approvals as of the first read or the last record in this process. */
   read(server: StoredServer): ApprovedTools;
   /**
-   * Adds to what was approved, also by other programs in the meantime. Throws when it cannot be kept.
-   * To have a damaged list forgotten, `forget` first.
+   * Adds approvals to the current file content and throws when it cannot be written; a damaged list is
+   * replaced only by `forget`.
    */
   record(server: StoredServer, tools: readonly ListedTool[]): Promise<void>;
-  /** The same for what the server says about the use of its tools; empty when it says nothing. */
+  /** Records the approval of the server's instructions; an empty text means it has none. */
   recordWords(server: StoredServer, words: string): Promise<void>;
-  /** All tools of the server count as new again. */
+  /** Treats all tools of the server as new again. */
   forget(server: StoredServer): Promise<void>;
 }
 
-/** One file for all servers. */
+/** The fingerprints of all servers. */
 const APPROVALS = 'approvals-1.json';
-/** What was approved, word for word; good as long as it is what was written with the approvals. */
+/** The full definitions, valid only while they match the checksum stored with the fingerprints. */
 const DEFINITIONS = 'definitions-1.json';
 
 export function openToolApprovals(place: {
@@ -67,7 +67,7 @@ export function openToolApprovals(place: {
   let known: Content | undefined;
 
   const change = async (server: StoredServer, edit: (before: Approved) => Approved) => {
-    // Read anew: another program may have added to it.
+    // Reads the file again, because another program may have added to it.
     const { servers, lost } = contentOf(files);
     servers.set(storedId(server), edit(servers.get(storedId(server)) ?? NONE));
     const heads = [...servers].map(([id, { tools, isWhole, words }]) => {
@@ -82,7 +82,7 @@ export function openToolApprovals(place: {
     try {
       const body = JSON.stringify(bodies);
       await files.write(DEFINITIONS, body);
-      // fail-closed: what was lost stays lost, or the next session would take every tool for new.
+      // fail-closed: the loss stays recorded, or the next session would treat every tool as new.
       await files.write(APPROVALS, JSON.stringify({ servers: heads, lost, sum: sha256(body) }));
     } catch (thrown) {
       throw new PortcullisError('io', `the approval could not be stored: ${messageOf(thrown)}`, {
@@ -90,11 +90,11 @@ export function openToolApprovals(place: {
         cause: thrown,
       });
     } finally {
-      // Who asked in the meantime was told of the old state.
+      // The cached content is outdated.
       known = undefined;
     }
   };
-  /** One change at a time: two approvals at once must not undo each other. */
+  /** Serialises changes, so that concurrent approvals do not overwrite each other. */
   const queued = (server: StoredServer, edit: (before: Approved) => Approved): Promise<void> => {
     const changing = queue.then(() => change(server, edit));
     queue = changing.catch(() => undefined);
@@ -113,7 +113,7 @@ export function openToolApprovals(place: {
       await queued(server, (before) => {
         const approved = new Map(before.tools);
         for (const { name, fingerprint, raw } of tools) {
-          // The name belongs to one tool at a time, or a server could go back and forth between two.
+          // One full name belongs to one tool: otherwise a server could switch between two approved ones.
           const other = approvedName(server, approved, name);
           if (other !== undefined) approved.delete(other);
           const definition = definingParts(raw) as unknown as RawTool;
@@ -132,8 +132,8 @@ export function openToolApprovals(place: {
 }
 
 /**
- * The approved tool that goes by the same full name: the tool itself, or another one that is spelled alike once other
- * characters are underscores. What rules and people allow, they allow by that name.
+ * Finds the approved tool with the same full name, which may be another tool whose name differs only in
+ * characters that become underscores. Rules and people allow tools by that full name.
  */
 export function approvedName(
   { name }: Pick<StoredServer, 'name'>,
@@ -151,17 +151,15 @@ function fullNames(server: string, tool: string): readonly string[] {
 }
 
 /**
- * Nothing is kept of servers in the host's own process: their entries say nothing by which those of two
- * hosts could be told apart, and no command could reach one to approve it. What a session has agreed to
- * counts until its end, and a change within it asks.
+ * Approvals of in-process (`sdk`) servers last for the session only: their entries do not identify a host,
+ * and no command could reach them for approval.
  */
 function isKept({ entry }: StoredServer): boolean {
   return entry?.type !== 'sdk';
 }
 
-/** What was approved of one server. */
 interface Approved extends Omit<ApprovedTools, 'damaged'> {
-  /** Somebody has begun anew with it, so that nothing of it is lost. */
+  /** A person reset this server after the file was damaged, so its list is complete. */
   readonly isWhole: boolean;
 }
 
@@ -169,7 +167,7 @@ const NONE: Approved = { tools: new Map(), isWhole: false, words: undefined };
 
 interface Content {
   readonly servers: Map<string, Approved>;
-  /** There was something that cannot be read, now or once. */
+  /** The file is damaged or was when it was last replaced. */
   readonly lost: boolean;
 }
 
@@ -178,7 +176,7 @@ function contentOf(files: PrivateFiles): Content {
   if (read.kind === 'absent') return { servers: new Map(), lost: false };
   const parsed = read.kind === 'found' ? parseJson(read.text) : undefined;
   const head = parsed?.ok ? parsed.value : undefined;
-  // fail-closed: half a list would make the missing tools new ones.
+  // fail-closed: in a partial list the missing tools would count as new.
   const damaged: Content = { servers: new Map(), lost: true };
   if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
   const bodies = bodiesIn(files, head.sum);
@@ -201,7 +199,7 @@ function contentOf(files: PrivateFiles): Content {
   return { servers, lost: head.lost === true };
 }
 
-/** What was approved of one server, word for word. */
+/** The stored definitions and instructions of one server. */
 interface Body {
   readonly definitions: ReadonlyMap<unknown, unknown>;
   readonly text: string | undefined;
@@ -209,7 +207,7 @@ interface Body {
 
 const NO_BODY: Body = { definitions: new Map(), text: undefined };
 
-/** By server. Empty when it is not what was written with the approvals. */
+/** Definitions by server id; empty when the checksum does not match. */
 function bodiesIn(files: PrivateFiles, sum: unknown): ReadonlyMap<unknown, Body> {
   const read = files.read(DEFINITIONS);
   if (read.kind !== 'found' || sha256(read.text) !== sum) return new Map();

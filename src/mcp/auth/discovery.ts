@@ -13,8 +13,8 @@ import { addressRefusal, RefusedAddress } from './guarded-fetch.js';
 import type { Challenge, Discovered, RemoteDeclaration, SignInContext } from './types.js';
 
 /**
- * Finds out where to sign in: the server's own metadata (RFC 9728) names its authorization server, whose
- * metadata (RFC 8414) names the endpoints. Throws what `reasonOf` can tell.
+ * Finds the authorization server: the MCP server's metadata (RFC 9728) names it, and its own metadata (RFC
+ * 8414) names the endpoints. Throws errors that `reasonOf` formats.
  */
 export async function discover({
   library,
@@ -26,7 +26,7 @@ export async function discover({
   const own = library.resourceUrlFromServerUrl(entry.url);
   if (resource !== undefined) {
     const asked = { requestedResource: own, configuredResource: resource.resource };
-    // fail-closed: tokens made for another server must not be fetched in its name.
+    // fail-closed: a server must not obtain tokens made for another resource.
     if (!library.checkResourceAllowed(asked)) {
       throw new RefusedAddress('its metadata describes another server (resource mismatch)');
     }
@@ -48,14 +48,14 @@ export async function discover({
   };
 }
 
-/** Undefined for servers of the first generation, which have none. A refusal of ours is not that. */
+/** Undefined for older servers without such metadata; a refused or unreachable address throws. */
 async function resourceMetadata(
   library: McpLibrary,
   url: string,
   { challenge, fetch }: { readonly challenge: Challenge; readonly fetch: FetchLike },
 ): Promise<OAuthProtectedResourceMetadata | undefined> {
   const { resourceMetadataUrl } = challenge;
-  // Where it says they are, then where they usually are.
+  // Tries the location from the challenge, then the well-known one.
   for (const options of resourceMetadataUrl === undefined ? [{}] : [{ resourceMetadataUrl }, {}]) {
     try {
       return await library.discoverOAuthProtectedResourceMetadata(url, options, fetch);
@@ -66,7 +66,7 @@ async function resourceMetadata(
   return undefined;
 }
 
-/** fail-closed: an issuer that is not the one we were sent to is refused. */
+/** fail-closed: metadata with an unexpected issuer is refused. */
 async function serverMetadata(
   library: McpLibrary,
   authorizationServer: string,
@@ -74,7 +74,7 @@ async function serverMetadata(
 ): Promise<AuthorizationServerMetadata | undefined> {
   const found = await library.discoverAuthorizationServerMetadata(authorizationServer, {
     fetchFn: fetch,
-    // Servers of the first generation name nobody: all we know is that it is at the server's own origin.
+    // Older servers name no issuer; only the origin can be checked.
     skipIssuerValidation: !isNamed,
   });
   if (found === undefined || isNamed) return found;
@@ -85,7 +85,7 @@ async function serverMetadata(
   throw new library.IssuerMismatchError('metadata', authorizationServer, issuer);
 }
 
-/** Metadata from where the entry says it is, for authorization servers that keep it elsewhere. */
+/** Metadata from the location that the entry configures. */
 async function metadataAt(url: string, fetch: FetchLike): Promise<AuthorizationServerMetadata> {
   const response = await fetch(url, { headers: { accept: 'application/json' } });
   const parsed = response.ok ? parseJson(await response.text()) : undefined;
@@ -104,7 +104,7 @@ async function metadataAt(url: string, fetch: FetchLike): Promise<AuthorizationS
 
 const REQUIRED = ['issuer', 'authorization_endpoint', 'token_endpoint'];
 
-/** The page is opened in a browser, which no fetch of ours guards. */
+/** Checks the endpoints now, because the browser opens the page without our guarded fetch. */
 function refuseBadEndpoints(metadata: AuthorizationServerMetadata, serverUrl: string): void {
   const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
   for (const endpoint of [authorization_endpoint, token_endpoint, registration_endpoint]) {
@@ -116,8 +116,8 @@ function refuseBadEndpoints(metadata: AuthorizationServerMetadata, serverUrl: st
 const TIMEOUT_MS = 15_000;
 
 /**
- * What a server says about signing in to somebody who has not: the words of its refusal name the scopes
- * and the place of its metadata. A server that does not refuse, or does not answer, says nothing.
+ * Asks the server without a token to get its challenge, which names scopes and the metadata location; without
+ * a 401 the challenge is empty.
  */
 export async function probeChallenge(
   library: McpLibrary,

@@ -3,7 +3,6 @@ import { visible } from '../../lib/text/visible.js';
 import { RefusedAddress } from './guarded-fetch.js';
 import { type AuthFailure, ServerAuthError } from './types.js';
 
-/** What helps when a person has to sign in. */
 export function needsAuth(name: string, reason: string): AuthFailure {
   return {
     kind: 'needs-auth',
@@ -18,7 +17,7 @@ export function authFailed(name: string, reason: string): AuthFailure {
   };
 }
 
-/** The failure that something thrown carries, however deep the library has wrapped it. */
+/** Finds the `ServerAuthError` in the chain of causes that the library wraps around it. */
 export function failureInside(thrown: unknown): AuthFailure | undefined {
   let current = thrown;
   for (let depth = 0; depth < 8 && current instanceof Error; depth++) {
@@ -29,8 +28,8 @@ export function failureInside(thrown: unknown): AuthFailure | undefined {
 }
 
 /**
- * One line on what went wrong at an authorization server. Made of our own words and of short codes: the
- * text of such errors quotes whole answers, and those may hold tokens.
+ * Describes a failure of the authorization server in one line of our own words and short codes: error texts
+ * may quote tokens.
  */
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof RefusedAddress) return thrown.message;
@@ -56,12 +55,12 @@ export function reasonOf(thrown: unknown): string {
   return 'the authorization server gave an answer that makes no sense';
 }
 
-/** No answer at all, as our own client and the system's tell it. */
+/** Our client reports a missing answer as `HttpError`, the built-in fetch as `TypeError`. */
 export function isUnreachable(thrown: unknown): boolean {
   return thrown instanceof TypeError || (thrown instanceof Error && thrown.name === 'HttpError');
 }
 
-/** `invalid_grant` and the like: only what looks like a code of the standard. */
+/** Returns only well-formed OAuth codes such as `invalid_grant`. */
 export function oauthCodeOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || thrown.name !== 'OAuthError' || !('code' in thrown)) {
     return undefined;

@@ -3,17 +3,17 @@ import { parseUrl } from '../../lib/parse-url.js';
 import { classifyAddress, isInternalName, isIpAddress } from '../../platform/http/ip-address.js';
 import type { PublicFetch } from '../../platform/http/public-fetch.js';
 
-/** No metadata and no token is longer. */
+/** Larger than any metadata or token response. */
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 const TOO_LONG = 'the answer of the authorization server is too long';
 
-/** An address that is not called, and why. */
+/** An address that must not be called; the message says why. */
 export class RefusedAddress extends Error {}
 
 /**
- * Why an address that a server named is not used for signing in. Credentials travel by https or stay on
- * this machine, and a server out there does not get to point us at this machine or the inner network.
+ * Why an address named by a server may not be used for signing in. Credentials need https or loopback, and a
+ * remote server must not direct requests to this machine or its internal network.
  */
 export function addressRefusal(address: string | URL, serverUrl: string): string | undefined {
   if (parseUrl(String(address)) === undefined)
@@ -29,11 +29,11 @@ export function addressRefusal(address: string | URL, serverUrl: string): string
   const reach = reachOf(url);
   const own = reachOf(new URL(serverUrl));
   if (reach === 'forbidden') return `${place} is no place to sign in`;
-  // fail-closed: only a server on this machine may send us to this machine.
+  // fail-closed: only a loopback server may name a loopback address.
   if (reach === 'loopback' && own !== 'loopback') {
     return `${place} is on this machine, and the server is not`;
   }
-  // fail-closed: only a server of the inner network may send us to the inner network.
+  // fail-closed: only a server on the internal network may name an internal address.
   if (reach === 'inner' && own === 'public') {
     return `${place} is on the inner network, and the server is not`;
   }
@@ -51,14 +51,14 @@ function reachOf(url: URL): 'public' | 'inner' | 'loopback' | 'forbidden' {
 }
 
 export interface AuthNetwork {
-  /** For a server on this machine or on the inner network, whose sign-in may be there too. */
+  /** For servers on this machine or the internal network, which may sign in there too. */
   readonly near: FetchLike;
-  /** For every other server: it resolves names itself, and dials public addresses only. */
+  /** For all other servers: resolves names itself and connects to public addresses only. */
   readonly far: PublicFetch;
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 }
 
-/** For metadata, registration and tokens: each address is judged, each answer is bounded in time and size. */
+/** The fetch for metadata, registration and tokens: checks every address and bounds time and size. */
 export function guardedAuthFetch(network: AuthNetwork, serverUrl: string): FetchLike {
   let isNear: Promise<boolean> | undefined;
   return async (address, init = {}) => {
@@ -71,7 +71,7 @@ export function guardedAuthFetch(network: AuthNetwork, serverUrl: string): Fetch
       ? await nearAnswer(network.near, address, plain)
       : await farAnswer(network.far, address, plain);
     const leads = response.headers.get('location');
-    // fail-closed: what another place says is not what this one says.
+    // fail-closed: an answer from another origin is not accepted.
     if (leads !== null && isElsewhere(leads, address)) {
       throw new RefusedAddress(`${new URL(address).host} redirects to another place`);
     }
@@ -79,7 +79,7 @@ export function guardedAuthFetch(network: AuthNetwork, serverUrl: string): Fetch
   };
 }
 
-/** Names of a company often look public and lead to its inner network. */
+/** A public-looking name may resolve to an internal address. */
 async function isNearby(serverUrl: string, { resolve }: AuthNetwork): Promise<boolean> {
   const url = new URL(serverUrl);
   if (reachOf(url) !== 'public') return true;
@@ -95,11 +95,11 @@ async function nearAnswer(
 ): Promise<Response> {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
-  // A redirect comes back as such; the library asks again, here, only within the same origin.
+  // Redirects are returned, not followed: the library repeats the request here, and only within the origin.
   const response = await fetch(address, { ...init, signal, redirect: 'manual' });
   const content = await boundedBody(response);
   const headers = new Headers(response.headers);
-  // The body is decoded already.
+  // The body is already decoded.
   headers.delete('content-encoding');
   headers.delete('content-length');
   return answerOf(content, { status: response.status, headers });
@@ -128,7 +128,7 @@ async function farAnswer(
   const { reason } = result.error;
   if (reason === 'forbidden') throw new RefusedAddress(`${host} is no public address`);
   if (reason === 'too_large') throw new RefusedAddress(TOO_LONG);
-  // As the system's own fetch tells that nobody answered.
+  // Matches the error that the built-in fetch throws without an answer.
   throw new TypeError(`no answer from ${host}`);
 }
 

@@ -30,12 +30,12 @@ import {
 
 const NEVER = new AbortController().signal;
 
-/** A refusal that arrives this soon after new tokens was most likely meant for the old ones. */
+/** A 401 this soon after new tokens was most likely caused by the old ones. */
 const FRESH_MS = 5_000;
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
 
-/** What the entry itself says about who signs in. */
+/** The sign-in options that the entry configures. */
 function fromEntry({
   entry: { oauth = {} },
 }: RemoteDeclaration): Pick<ServerAuthDeps, 'machine' | 'clientMetadataUrl'> {
@@ -48,9 +48,9 @@ function fromEntry({
 }
 
 /**
- * Authorization for one server. Tokens come from a file that is read anew for each request, so that a
- * sign-in elsewhere counts at once; they are renewed when they end; and where a person is at hand (`agent`)
- * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
+ * Authorizes requests to one server. It reads the tokens from their file for each request, so that a sign-in
+ * in another program counts at once, refreshes expired ones and lets a person sign in through `agent`;
+ * without one it remembers that a sign-in is needed.
  */
 export class ServerAuth {
   readonly #declaration: RemoteDeclaration;
@@ -58,17 +58,16 @@ export class ServerAuth {
   readonly #key: string;
   readonly #store;
   readonly #memory;
-  /** To the server itself. */
+  /** For the MCP server itself. */
   readonly #plain: FetchLike;
-  /** To wherever the server says that one signs in. */
+  /** For the authorization server. */
   readonly #fetch: FetchLike;
-  /** The access token of the last request, to know whether somebody has renewed it since. */
+  /** The access token of the last request, to detect a renewal by another program. */
   #used: string | undefined;
-  /** When this object last got tokens, in milliseconds. */
   #obtainedAt: number | undefined;
-  /** One sign-in at a time, shared by all requests that wait for it. */
+  /** The running sign-in, shared by all requests that wait for it. */
   #underWay: Promise<Result<void, AuthFailure>> | undefined;
-  /** Scopes that a step up has asked for already: asking again would go round in circles. */
+  /** Scopes already requested by a step-up, to break endless loops. */
   readonly #steppedUp = new Set<string>();
 
   constructor(declaration: RemoteDeclaration, deps: ServerAuthDeps) {
@@ -88,9 +87,9 @@ export class ServerAuth {
   }
 
   /**
-   * For the library's transports, as their `authProvider`: without the methods by which the library would drive a
-   * sign-in itself, as it knows no pinned scopes. Throws the library's `UnauthorizedError` when a person has to sign in,
-   * and a `ServerAuthError` when that would not help.
+   * The `authProvider` for the library's transports. It lacks the library's own sign-in methods, which ignore
+   * pinned scopes. It throws `UnauthorizedError` when a person has to sign in and `ServerAuthError` when that
+   * would not help.
    */
   readonly provider: Required<AuthProvider> & { tokens(): Promise<StoredOAuthTokens | undefined> } =
     {
@@ -102,7 +101,7 @@ export class ServerAuth {
       onUnauthorized: (context) => this.#onUnauthorized(context),
     };
 
-  /** Starts anew: no refresh, a person signs in. */
+  /** Lets a person sign in without trying a refresh first. */
   signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>> {
     const { clientMetadataUrl } = this.#deps;
     return this.#once(undefined, (context) =>
@@ -123,7 +122,7 @@ export class ServerAuth {
     if (isDue && tokens?.refreshToken !== undefined) {
       const renewed = await this.#renew(tokens.accessToken);
       if (renewed.ok) return renewed.value;
-      // Void: asked without a token, the server says what it wants.
+      // A request without a token makes the server send its challenge.
       if (renewed.error.kind === 'void') return undefined;
     }
     return tokens?.accessToken;
@@ -136,7 +135,7 @@ export class ServerAuth {
     const used = this.#used;
     const stored = await this.#read();
     const current = stored?.tokens?.accessToken;
-    // Somebody has signed in or renewed since the request was made.
+    // Another request or program obtained a new token in the meantime.
     if (current !== undefined && current !== used) return;
     if (this.#obtainedAt !== undefined && this.#now() - this.#obtainedAt < FRESH_MS) return;
     let reason = 'nobody has done so yet';
@@ -144,7 +143,7 @@ export class ServerAuth {
       const renewed = await this.#renew(used);
       if (renewed.ok) return;
       reason = renewed.error.reason;
-      // A sign-in would need the same authorization server that does not answer.
+      // A sign-in needs the same unreachable authorization server.
       if (renewed.error.kind === 'unreachable') await this.#refuse(authFailed(name, reason));
     } else if (current !== undefined) reason = 'the earlier sign-in is over';
     const challenge = { resourceMetadataUrl, scope };
@@ -154,7 +153,7 @@ export class ServerAuth {
     await this.#refuse(done.error);
   }
 
-  /** The server wants more scopes. True: there is a new token, and the request may be sent once more. */
+  /** Requests the further scopes that the server demands; true when a new token is available for a retry. */
   async stepUp(asked: StepUpChallenge): Promise<boolean> {
     const url = asked.resourceMetadataUrl;
     const challenge: Challenge = {
@@ -167,14 +166,14 @@ export class ServerAuth {
       challenged: asked.scope,
       earlier: tokens?.requestedScope ?? tokens?.scope,
     });
-    // fail-closed: a server that is never content does not get one sign-in after the other.
+    // fail-closed: a server that keeps demanding the same scopes gets no further sign-in.
     if (this.#steppedUp.has(wanted ?? '')) return false;
     this.#steppedUp.add(wanted ?? '');
     const reason = 'it wants further rights';
     return (await this.#signInHere(challenge, { reason, keepScopes: true })).ok;
   }
 
-  /** By the program itself or by the person at hand; without either it needs a sign-in. */
+  /** Signs in with client credentials or the `agent`; fails with `needs-auth` when there is neither. */
   async #signInHere(
     challenge: Challenge,
     { reason, keepScopes }: { readonly reason: string; readonly keepScopes: boolean },
@@ -188,7 +187,7 @@ export class ServerAuth {
     );
   }
 
-  /** Without a challenge the server is asked for one. */
+  /** Asks the server for its challenge when none is given. */
   #once(
     challenge: Challenge | undefined,
     work: (context: SignInContext) => Promise<Result<StoredAuth, string>>,
@@ -224,7 +223,7 @@ export class ServerAuth {
     return ok(undefined);
   }
 
-  /** Before an attempt after a failure: forgets the failure and refreshes what can be refreshed. */
+  /** Prepares a retry: clears the remembered failure and refreshes the token if possible. */
   async refresh(): Promise<void> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);
@@ -253,13 +252,13 @@ export class ServerAuth {
     return renewed;
   }
 
-  /** Forgets everything that is kept for this server, and has the tokens revoked where that is offered. */
+  /** Deletes the stored tokens and revokes them where the server supports it. */
   async signOut(): Promise<Result<SignedOut, AuthFailure>> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);
     const removed = await this.#store.remove(this.#key);
     if (!removed.ok) return err(authFailed(this.#declaration.name, removed.error));
-    // Afterwards: whether anybody answers changes nothing in what is forgotten here.
+    // Revocation comes last: its outcome does not affect the local deletion.
     const revoked =
       stored.ok && stored.value !== undefined
         ? await revokeTokens(await loadLibrary(), stored.value, {
@@ -270,14 +269,14 @@ export class ServerAuth {
     return ok({ was: removed.value, revoked });
   }
 
-  /** fail-closed: tokens that cannot be read are no reason to ask without them. */
+  /** fail-closed: unreadable tokens stop the request instead of sending it without them. */
   async #read(): Promise<StoredAuth | undefined> {
     const stored = await this.#store.read(this.#key);
     if (stored.ok) return stored.value;
     return await this.#refuse(authFailed(this.#declaration.name, stored.error));
   }
 
-  /** As the library's own error where a person can help, so that whoever knows the library knows it. */
+  /** Uses the library's error type when a person can help, because the library's callers check for it. */
   async #refuse(failure: AuthFailure): Promise<never> {
     const cause = new ServerAuthError(failure);
     if (failure.kind === 'failed') throw cause;

@@ -5,17 +5,16 @@ import { CALLBACK_PATH, listenForCallback } from '../../platform/http/loopback-c
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { SignInAgent } from './types.js';
 
-/** Where nothing listens and nothing has to: the person copies the address from the browser. */
+/** The port of the redirect address for pasted sign-ins; nothing listens on it. */
 const PASTE_PORT = 33418;
 const MOST_TRIES = 3;
 
-/** Opens the page in a browser on this machine, which brings the answer back by itself. */
+/** Opens the sign-in page in a local browser and receives the redirect. */
 export function browserAgent(options: {
-  /** Absent: any that is free. */
+  /** Any free port when absent. */
   readonly port?: number | undefined;
-  /** Tells the person where to go, in case no browser opens. */
+  /** Shows the address in case no browser opens. */
   readonly tell: (url: string) => void;
-  /** False when that did not work. */
   readonly open: (url: string) => Promise<boolean>;
 }): SignInAgent {
   return {
@@ -29,7 +28,7 @@ export function browserAgent(options: {
         async visit({ url, state }, signal) {
           const answered = answer(state, signal);
           options.tell(url);
-          // Without a browser the person still has the address.
+          // A failure is ignored: the person still has the address.
           await options.open(url);
           return await answered;
         },
@@ -38,15 +37,14 @@ export function browserAgent(options: {
   };
 }
 
-/** For machines without a browser: the person goes to the page elsewhere and pastes where it led. */
+/** For machines without a browser: the person opens the page elsewhere and pastes the resulting address. */
 export function pasteAgent(options: {
   readonly port?: number | undefined;
   readonly tell: (url: string) => void;
-  /** Says what was wrong before the next try. */
+  /** Shows the error before the next try. */
   readonly complain: (reason: string) => void;
-  /** Undefined at the end of input. */
   readonly nextLine: (signal: AbortSignal) => Promise<string | undefined>;
-  /** Nothing more is read. */
+  /** Called when no more input is read. */
   readonly finished?: () => void;
 }): SignInAgent {
   return {
@@ -71,8 +69,8 @@ export function pasteAgent(options: {
 const MAX_PASTED = 16 * 1024;
 
 /**
- * What a person pasted after signing in: the whole address of the page they ended on, its query, or the
- * code alone. A bare code carries no state, so it is the person who vouches for it.
+ * Parses the pasted text: the full redirect address, its query or the bare code, which carries no state and
+ * is trusted because the person pasted it.
  */
 export function answerFromPaste(pasted: string, state: string): Result<URLSearchParams, string> {
   const text = pasted.trim();
@@ -89,24 +87,23 @@ export function answerFromPaste(pasted: string, state: string): Result<URLSearch
   return ok(new URLSearchParams({ code: text, state }));
 }
 
-/** fail-closed: an answer to a question that was not asked here is not taken. */
+/** fail-closed: an answer whose state does not match this sign-in is refused. */
 function withState(answer: URLSearchParams, state: string): Result<URLSearchParams, string> {
   return answer.get('state') === state
     ? ok(answer)
     : err('the answer belongs to another sign-in (its state does not match)');
 }
 
-/** The programs that show an address in a person's browser, by system. Each takes it as one argument. */
+/** The command that opens a browser on each system; the address becomes its last argument. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ['/usr/bin/open'],
-  // Not `start`: that is a word of the shell, and `&` in an address would end it.
+  // Not `start`: that is a shell builtin, and `&` in an address would end its command.
   win32: ['rundll32.exe', 'url.dll,FileProtocolHandler'],
 };
 
-/** How long the program may take to hand the address over. */
 const TIMEOUT_MS = 10_000;
 
-/** Shows a page. Never through a shell, and nothing but web pages. False when that did not work. */
+/** Opens a web page without a shell; false on failure. */
 export async function openBrowser(
   url: string,
   deps: {
@@ -121,7 +118,7 @@ export async function openBrowser(
   const [command = 'xdg-open', ...args] = OPENERS[deps.platform] ?? ['xdg-open'];
   const result = await deps.processes.run({
     command,
-    // Written anew: no blank, quote or control character is left in it.
+    // Serialising the URL escapes blanks, quotes and control characters.
     args: [...args, new URL(url).href],
     cwd: deps.cwd,
     env: shellEnvironment(deps.env),

@@ -18,16 +18,15 @@ import type {
   SignInVisit,
 } from './types.js';
 
-/** How a person signs in. */
 export interface PersonSignIn {
   readonly agent: SignInAgent;
-  /** The scopes asked for before are asked for again, with those of the challenge. */
+  /** Keeps the scopes of the earlier sign-in when the challenge asks for more. */
   readonly keepScopes: boolean;
   readonly clientMetadataUrl?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The whole way from a refusal to tokens, with a person in the middle. The error is one line. */
+/** Runs the authorization code flow with a person; the error is one line. */
 export async function signInWithPerson(
   context: SignInContext,
   how: PersonSignIn,
@@ -60,7 +59,7 @@ export async function signInWithPerson(
   }
 }
 
-/** Signs in as the program itself (client credentials): with a secret, or with a key that signs. */
+/** Signs in with client credentials: a secret or a signing key. */
 export async function signInAsMachine(
   context: SignInContext,
   grant: MachineGrant,
@@ -154,7 +153,7 @@ async function askAndExchange(
   return grantedRecord(context, granted, { found, scope, client });
 }
 
-/** fail-closed: nothing of an answer counts before its state and its sender have been checked. */
+/** fail-closed: the answer is used only after its state and issuer are checked. */
 function codeFrom(
   library: McpLibrary,
   answer: URLSearchParams,
@@ -163,7 +162,7 @@ function codeFrom(
   if (answer.get('state') !== state) {
     return err('the answer belongs to another sign-in (its state does not match)');
   }
-  // Throws when another authorization server answered than was asked (mix-up).
+  // Throws when a different authorization server answered (mix-up attack).
   library.validateAuthorizationResponseIssuer({
     iss: answer.get('iss') ?? undefined,
     expectedIssuer: found.metadata?.issuer,
@@ -178,21 +177,21 @@ function codeFrom(
   return code === null || code === '' ? err('the answer holds no code') : ok(code);
 }
 
-/** What decides which scopes are asked for. */
+/** The places that may name scopes, in the order of `scopesToAsk`. */
 export interface ScopeSources {
-  /** `oauth.scopes` of the entry: they are asked for as they stand, whatever the server says. */
+  /** `oauth.scopes` of the entry; overrides everything the server asks for. */
   readonly pinned?: string | undefined;
-  /** Of the server's refusal. */
+  /** From the server's challenge. */
   readonly challenged?: string | undefined;
-  /** What was asked for before; a step up keeps it. */
+  /** Requested at the earlier sign-in. */
   readonly earlier?: string | undefined;
-  /** All that the server knows, by its metadata. */
+  /** All scopes in the MCP server's metadata. */
   readonly resource?: readonly string[] | undefined;
-  /** All that the authorization server knows. */
+  /** All scopes of the authorization server. */
   readonly offered?: readonly string[] | undefined;
 }
 
-/** The first of these that says anything; `offline_access` is added where it is offered, for refresh tokens. */
+/** The first source with scopes wins; `offline_access` is added where offered, because refresh tokens need it. */
 export function scopesToAsk(sources: ScopeSources): string | undefined {
   const { pinned, challenged, earlier, resource, offered } = sources;
   const chosen =
@@ -214,8 +213,8 @@ function wordsOf(scope: string | undefined): readonly string[] {
 }
 
 /**
- * As whom we sign in: the client that the entry names, the one that was registered before, our own
- * description where the authorization server takes such addresses, and else a new registration.
+ * Picks the client id: the entry's, the earlier registration, our client metadata URL where supported, or a
+ * new registration.
  */
 async function clientFor(
   { library, declaration, stored, fetch, now }: SignInContext,
@@ -231,7 +230,7 @@ async function clientFor(
 ): Promise<StoredClient> {
   const { clientId, clientSecret } = declaration.entry.oauth ?? {};
   if (clientId !== undefined) return { clientId, clientSecret };
-  // A registration counts where it was made, for the address that was registered, while its secret lives.
+  // A registration is reused only for the same issuer and redirect address while its secret is valid.
   if (
     stored?.issuer === found.issuer &&
     stored.client.redirectUrl === redirectUrl &&
@@ -252,14 +251,14 @@ async function clientFor(
     redirectUrl,
     clientSecret: made.client_secret,
     authMethod: made.token_endpoint_auth_method,
-    // Zero: never.
+    // Zero means that the secret never expires.
     secretExpiresAt: expires ? expires * 1000 : undefined,
   };
 }
 
 function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientMetadata {
   const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
-  // We run on people's machines and cannot keep a secret, but some insist on giving us one.
+  // A local program cannot keep a secret, but some authorization servers require one.
   const method =
     methods.length === 0 || methods.includes('none')
       ? 'none'
@@ -277,9 +276,8 @@ function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientM
 }
 
 /**
- * Why the configured secret of a client must not be sent to the authorization server that was found;
- * undefined when it may. It is the MCP server that names the authorization server, and the secret was
- * not entrusted to whomever it names: what the entry names counts, then where the secret went before.
+ * Why a configured client secret must not go to the discovered authorization server; undefined when it may.
+ * The MCP server chooses that server, so the secret goes only where the entry says or where it went before.
  */
 export function secretRefusal(
   { name, entry }: RemoteDeclaration,
@@ -289,15 +287,15 @@ export function secretRefusal(
   if (entry.oauth?.authServerMetadataUrl !== undefined) return undefined;
   const { stored, byPerson } = context;
   if (stored !== undefined) {
-    // fail-closed: the server has begun to name somebody else.
+    // fail-closed: the MCP server now names another authorization server.
     return stored.issuer === found.issuer
       ? undefined
       : `the server names another authorization server than before, which is not given the client secret; set oauth.authServerMetadataUrl, or begin anew with: portcullis mcp logout ${name}`;
   }
-  // A person sees the page of whoever asks; and a secret of the host is the host's to send.
+  // A person sees the sign-in page, and a secret passed by the host is the host's responsibility.
   if (byPerson || entry.oauth?.clientSecret === undefined) return undefined;
   if (isAt(found.authorizationServer, entry.url) && isAt(found.issuer, entry.url)) return undefined;
-  // fail-closed: nobody looks on, and nobody has said that this is the right one.
+  // fail-closed: no person watches, and the entry does not confirm this authorization server.
   return 'the server names an authorization server elsewhere, which is not given the client secret; set oauth.authServerMetadataUrl in the entry';
 }
 

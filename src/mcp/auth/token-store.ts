@@ -10,50 +10,49 @@ import { join, separator } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
 import { writePrivate } from '../approval/private-files.js';
 
-/** A client as an authorization server knows it. */
+/** The client as registered with an authorization server. */
 export interface StoredClient {
   readonly clientId: string;
   readonly clientSecret?: string;
-  /** How it was told to identify itself. */
+  /** The `token_endpoint_auth_method` of the registration. */
   readonly authMethod?: string;
-  /** What was registered; another address needs another registration. */
+  /** The registered redirect address; another one needs a new registration. */
   readonly redirectUrl?: string;
-  /** Milliseconds; the secret is void from then on. */
+  /** In epoch milliseconds. */
   readonly secretExpiresAt?: number;
 }
 
 export interface StoredTokens {
   readonly accessToken: string;
   readonly refreshToken?: string;
-  /** As granted; absent when the authorization server did not say. */
+  /** As granted; absent when the server did not report it. */
   readonly scope?: string;
-  /** As asked for, so that a step up keeps what was asked before. */
+  /** As requested, so that a step-up can repeat it. */
   readonly requestedScope?: string;
-  /** Milliseconds. */
+  /** In epoch milliseconds. */
   readonly expiresAt?: number;
 }
 
-/** All that is kept for one server at one address. Bound to the authorization server that issued it. */
+/** The stored sign-in for one server at one address, bound to the issuing authorization server. */
 export interface StoredAuth {
-  /** For people who look into the file. */
+  /** Only informative, for people who read the file. */
   readonly name: string;
   readonly issuer: string;
   readonly authorizationServer: string;
   readonly tokenEndpoint: string;
-  /** Where tokens are given back, where that is offered. */
   readonly revocationEndpoint?: string;
   readonly authMethods?: readonly string[];
   readonly resource: string;
   readonly client: StoredClient;
-  /** Absent once they are known to be void. */
+  /** Absent once the tokens are known to be invalid. */
   readonly tokens?: StoredTokens;
 }
 
 export interface TokenStore {
-  /** Reads the file anew each time, so that a sign-in elsewhere counts at once. The error is one line. */
+  /** Reads the file on every call, so that a sign-in in another program counts at once. The error is one line. */
   read(key: string): Promise<Result<StoredAuth | undefined, string>>;
   write(key: string, auth: StoredAuth): Promise<Result<void, string>>;
-  /** False when there was nothing. */
+  /** False when nothing was stored. */
   remove(key: string): Promise<Result<boolean, string>>;
 }
 
@@ -66,14 +65,14 @@ const TOKEN_FILE = 'mcp-tokens.json';
 const MAX_BYTES = 4 * 1024 * 1024;
 const LOCK = { staleMs: 10_000, waitMs: 5_000 };
 
-/** Of name and address together: tokens are never sent to an address that they were not made for. */
+/** Hashes name and address, so that tokens are never sent to an address they were not issued for. */
 export function tokenKey(name: string, url: string): string {
   return sha256(`${name}\0${parseUrl(url)?.href ?? url}`).slice(0, 40);
 }
 
 type Servers = Readonly<Record<string, unknown>>;
 
-/** One file for its owner alone (0600) in the state directory. */
+/** Keeps all tokens in one owner-only file (0600). */
 export function openTokenStore(place: TokenStorePlace): TokenStore {
   const { fs, stateDirectory } = place;
   const file = join(stateDirectory, TOKEN_FILE);
@@ -82,14 +81,14 @@ export function openTokenStore(place: TokenStorePlace): TokenStore {
     try {
       const stat = await fs.stat(file);
       if (stat === undefined) return ok({});
-      // fail-closed: what others may write could send our tokens to them.
+      // fail-closed: another user who can write the file could redirect our tokens.
       if (separator === '/' && (stat.foreign === true || (stat.mode & 0o022) !== 0)) {
         return err(`${TOKEN_FILE} in the state directory can be written by others`);
       }
       const parsed = parseJson(await fs.readText(file, { maxBytes: MAX_BYTES }));
       const servers =
         parsed.ok && isRecord(parsed.value) ? own(parsed.value, 'servers') : undefined;
-      // The parser's words could quote a token, so they are left out.
+      // The parser's message could quote a token, so it is left out.
       if (!isRecord(servers)) return err(`${TOKEN_FILE} in the state directory is damaged`);
       return ok(servers);
     } catch (thrown) {
@@ -102,7 +101,7 @@ export function openTokenStore(place: TokenStorePlace): TokenStore {
     return writePrivate(fs, { directories: [stateDirectory], file, text });
   };
 
-  /** Reads, changes and writes while no other program does. */
+  /** Reads, edits and writes under a file lock. */
   async function change<T>(
     edit: (servers: Servers) => { readonly servers?: Servers; readonly value: T },
   ): Promise<Result<T, string>> {
@@ -140,12 +139,12 @@ export function openTokenStore(place: TokenStorePlace): TokenStore {
   };
 }
 
-/** A path may stand in the message, a code never has one. */
+/** Reports only the error code, because the message may contain a path. */
 function kindOf(thrown: unknown): string {
   return systemCodeOf(thrown) ?? 'unknown reason';
 }
 
-/** fail-closed: an entry with one wrong part is no entry. */
+/** fail-closed: an entry with one invalid field is rejected. */
 function isAuth(value: unknown): value is StoredAuth {
   if (!fits(value, AUTH) || !fits(value.client, CLIENT)) return false;
   const { authMethods = [], tokens } = value;
@@ -153,7 +152,7 @@ function isAuth(value: unknown): value is StoredAuth {
   return isList && (tokens === undefined || fits(tokens, TOKENS));
 }
 
-/** The kind of each field; `?`: it may be missing. */
+/** The type of each field; `?` marks an optional one. */
 const AUTH = {
   name: 'string',
   issuer: 'string',
@@ -190,12 +189,12 @@ function fits(
   );
 }
 
-/** How long a server that wants a sign-in is not asked again. */
+/** How long a server that needs a sign-in is not asked again. */
 export const AUTH_MEMORY_MS = 15 * 60_000;
 
-/** Which servers want somebody to sign in, also for programs that start later. Holds no secret. */
+/** Remembers across programs which servers need a sign-in; contains no secrets. */
 interface AuthMemory {
-  /** When it was noted, in milliseconds; undefined when nothing is known. */
+  /** In epoch milliseconds; undefined when nothing is recorded. */
   since(key: string): Promise<number | undefined>;
   note(key: string): Promise<void>;
   clear(key: string): Promise<void>;
@@ -203,7 +202,7 @@ interface AuthMemory {
 
 const FILE = 'mcp-needs-auth.json';
 
-/** What cannot be read or written costs an attempt that fails, so it is not an error. */
+/** Read and write failures are ignored: they cost one failing attempt. */
 export function openAuthMemory(place: {
   readonly fs: Pick<FileSystem, 'readText' | 'writeAtomic' | 'makeDirectory'>;
   readonly stateDirectory: string;
@@ -216,7 +215,7 @@ export function openAuthMemory(place: {
     try {
       const parsed = parseJson(await fs.readText(file, { maxBytes: MAX_BYTES }));
       if (!parsed.ok || !isRecord(parsed.value)) return {};
-      // Old notes are kept for a day: they say that a refresh comes before the next attempt.
+      // Notes live for a day, because after one the next attempt starts with a refresh.
       const isFresh = (at: unknown): at is number =>
         typeof at === 'number' && at <= now() && now() - at < KEPT_MS;
       const notes = Object.entries(parsed.value);
@@ -248,7 +247,6 @@ export function openAuthMemory(place: {
 
 const KEPT_MS = 24 * 60 * 60_000;
 
-/** As the library wants it. */
 export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
   return {
     client_id: client.clientId,

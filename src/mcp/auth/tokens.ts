@@ -15,20 +15,20 @@ import {
 } from './token-store.js';
 import type { Discovered } from './types.js';
 
-/** A token that ends sooner than this is as good as ended: the request has to travel too. */
+/** Tokens that expire sooner count as expired, because the request takes time too. */
 const EXPIRY_MARGIN_MS = 30_000;
 
-/** What an authorization server granted, as we keep it. Undefined for a kind of token that we cannot send. */
+/** Converts granted tokens for the store; undefined for an unsupported token type. */
 export function tokensFrom(
   granted: OAuthTokens,
   context: {
     readonly now: number;
     readonly requestedScope?: string | undefined;
-    /** For a refresh: what is not said anew still holds. */
+    /** The previous tokens of a refresh, whose missing fields stay valid. */
     readonly before?: StoredTokens | undefined;
   },
 ): StoredTokens | undefined {
-  // fail-closed: sending another kind as a bearer token would give it away.
+  // fail-closed: sending another token type as a bearer token would leak it.
   if (granted.token_type.toLowerCase() !== 'bearer') return undefined;
   const { before, now } = context;
   const seconds = granted.expires_in;
@@ -45,7 +45,7 @@ export function isExpired(tokens: StoredTokens, now: number): boolean {
   return tokens.expiresAt !== undefined && tokens.expiresAt - EXPIRY_MARGIN_MS <= now;
 }
 
-/** Everything a later refresh needs, so that it goes nowhere but where the tokens came from. */
+/** Stores everything that a refresh needs, so that it contacts only the issuing server. */
 export function authRecord(
   name: string,
   found: Discovered,
@@ -76,18 +76,18 @@ export interface RefreshContext {
   readonly now: () => number;
 }
 
-/** `void`: only a person can help. `unreachable`: it may work later. */
+/** `void`: only a person can help. `unreachable`: a retry may work. */
 export interface RefreshFailure {
   readonly kind: 'void' | 'unreachable';
   readonly reason: string;
 }
 
-/** Longer than a request for a token may take. */
+/** Longer than a token request may take. */
 const LOCK = { staleMs: 60_000, waitMs: 45_000 };
 
 /**
- * Gets new tokens in place of those with the access token `used`. Many programs may want that at once, and
- * a refresh token is often good for one use: one of them asks, the others find its result in the file.
+ * Replaces the tokens that include the access token `used`. Refresh tokens are often single-use, so one
+ * program refreshes under a lock and the others read its result.
  */
 export async function refreshShared(
   context: RefreshContext,
@@ -98,7 +98,7 @@ export async function refreshShared(
     const done = await withFileLock(lock, LOCK, () => refreshUnlessDone(context, used));
     return done?.value ?? later('another program is renewing its token');
   } catch {
-    // fail-closed: without the lock two programs could use up one refresh token.
+    // fail-closed: without the lock two programs could use the same refresh token.
     return later('the state directory cannot be written');
   }
 }
@@ -132,13 +132,13 @@ async function refreshNow(
   refreshToken: string,
 ): Promise<Result<string, RefreshFailure>> {
   const { store, key } = context;
-  // fail-closed: the file may have been changed since the address was judged.
+  // fail-closed: the file may have changed since the address was checked.
   const refusal = addressRefusal(stored.tokenEndpoint, context.serverUrl);
   if (refusal !== undefined) return gone(refusal);
   const library = await context.library();
   try {
     const granted = await library.refreshAuthorization(stored.authorizationServer, {
-      // As much as a refresh reads.
+      // Only the fields that a refresh reads.
       metadata: {
         issuer: stored.issuer,
         authorization_endpoint: stored.tokenEndpoint,
@@ -161,19 +161,19 @@ async function refreshNow(
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') {
       return later(reasonOf(thrown));
     }
-    // Void for good: neither this refresh token nor what came with it is ever sent again.
+    // The refresh token is invalid, so all tokens are deleted.
     const { tokens: _void, ...rest } = stored;
     await store.write(key, rest);
     return gone(code === 'invalid_grant' ? 'the earlier sign-in is over' : reasonOf(thrown));
   }
 }
 
-/** Whoever signs out waits for it. */
+/** The person waits for the sign-out. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Has the authorization server forget the tokens (RFC 7009), where it offers that. Undefined: it does
- * not, or there are none. The error is one line.
+ * Revokes the tokens (RFC 7009); undefined when the server does not support it or there are none. The error
+ * is one line.
  */
 export async function revokeTokens(
   library: McpLibrary,
@@ -182,11 +182,11 @@ export async function revokeTokens(
 ): Promise<Result<void, string> | undefined> {
   const { revocationEndpoint: endpoint, tokens } = stored;
   if (endpoint === undefined || tokens === undefined) return undefined;
-  // fail-closed: the file may have been changed since the address was judged.
+  // fail-closed: the file may have changed since the address was checked.
   const refusal = addressRefusal(endpoint, context.serverUrl);
   if (refusal !== undefined) return err(refusal);
   const { accessToken, refreshToken } = tokens;
-  // The one that lives longer first: most servers void both with it.
+  // The refresh token first: most servers revoke both with it.
   const all = [
     ...(refreshToken === undefined ? [] : [{ token: refreshToken, kind: 'refresh_token' }]),
     { token: accessToken, kind: 'access_token' },
@@ -204,7 +204,7 @@ export async function revokeTokens(
   }
 }
 
-/** As the client that got the tokens: nobody else may have them revoked. */
+/** Authenticates as the client that obtained the tokens, which alone may revoke them. */
 function requestFor(
   library: McpLibrary,
   { client, authMethods = [] }: StoredAuth,

@@ -7,14 +7,14 @@ import type { McpLibrary } from '../connection/library.js';
 import type { RemoteEntry, ServerDeclaration } from '../server.js';
 import type { StoredAuth } from './token-store.js';
 
-/** Why a server does not let us in. Our own words, without tokens, and safe to show. */
+/** Why a server refuses access; the message contains no tokens and is safe to show. */
 export interface AuthFailure {
-  /** `needs-auth`: a person has to sign in. `failed`: signing in would not help, or did not. */
+  /** `needs-auth`: a person has to sign in. `failed`: signing in failed or would not help. */
   readonly kind: 'needs-auth' | 'failed';
   readonly message: string;
 }
 
-/** Carries a failure through the library, which knows only what is thrown. */
+/** Carries an `AuthFailure` through the library as an exception. */
 export class ServerAuthError extends Error {
   readonly failure: AuthFailure;
 
@@ -25,19 +25,15 @@ export class ServerAuthError extends Error {
   }
 }
 
-/** Brings a person to a page and back. */
+/** Takes a person to a sign-in page and receives the answer. */
 export interface SignInAgent {
-  /** Gets ready to receive the answer, before anything is asked. The error is one line. */
+  /** Prepares to receive the answer before the page opens. The error is one line. */
   begin(): Promise<Result<SignInVisit, string>>;
 }
 
 export interface SignInVisit {
-  /** Where the authorization server sends the person afterwards. */
   readonly redirectUrl: string;
-  /**
-   * Shows the page and waits for the answer that carries `state`. Answers with another state are not
-   * taken. The error is one line.
-   */
+  /** Shows the page, waits for the answer and refuses one with another `state`. The error is one line. */
   visit(
     page: { readonly url: string; readonly state: string },
     signal: AbortSignal,
@@ -45,13 +41,12 @@ export interface SignInVisit {
   close(): Promise<void>;
 }
 
-/** A program that signs in as itself: no person and no browser. */
+/** Client credentials, for sign-ins without a person or browser. */
 export type MachineGrant =
   | { readonly kind: 'client-secret'; readonly clientId: string; readonly clientSecret: string }
   | {
       readonly kind: 'private-key';
       readonly clientId: string;
-      /** PKCS #8, PEM. */
       readonly privateKey: string;
       readonly algorithm: string;
     };
@@ -60,55 +55,54 @@ export interface ServerAuthDeps {
   readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
   readonly stateDirectory: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** To the server itself, and to sign-ins of servers on this machine or the inner network. Default: the system's. */
+  /** For the server itself and for sign-ins on this machine or the internal network; defaults to the global `fetch`. */
   readonly fetch?: FetchLike;
-  /** To all other sign-ins: it dials public addresses only. Default: `fetchPublic`. */
+  /** For all other sign-ins; connects to public addresses only. Defaults to `fetchPublic`. */
   readonly guarded?: PublicFetch;
-  /** Every address of a name. Default: the system's word. */
+  /** Resolves all addresses of a host name; defaults to the system's resolver. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
-  /** Absent: nobody can sign in here. */
+  /** Absent when no person can sign in. */
   readonly agent?: SignInAgent;
-  /** An https address that describes us, for authorization servers that take it as a client id. */
+  /** The https address of our client metadata, for authorization servers that accept it as client id. */
   readonly clientMetadataUrl?: string;
   readonly machine?: MachineGrant;
 }
 
 export interface SignedOut {
-  /** Whether anything was kept. */
+  /** Whether any sign-in was stored. */
   readonly was: boolean;
-  /** Absent: the authorization server offers no revocation, or there was no token. */
+  /** Absent when the authorization server supports no revocation or there was no token. */
   readonly revoked?: Result<void, string>;
 }
 
-/** A declaration whose entry is spoken to over the network. */
+/** A server that is reached over the network. */
 export interface RemoteDeclaration extends Pick<ServerDeclaration, 'name'> {
   readonly entry: RemoteEntry;
 }
 
-/** What a server said about itself when it refused a request. */
+/** What the server's `WWW-Authenticate` header says. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL | undefined;
   readonly scope?: string | undefined;
 }
 
-/** What every sign-in needs, by a person or by the program itself. */
 export interface SignInContext {
   readonly library: McpLibrary;
   readonly declaration: RemoteDeclaration;
   readonly challenge: Challenge;
-  /** What is kept from before: its registration is used again, and its authorization server knows the secret. */
+  /** The earlier sign-in: its registration is reused, and its issuer may receive the client secret. */
   readonly stored: StoredAuth | undefined;
   readonly fetch: FetchLike;
   readonly now: () => number;
 }
 
-/** Where to sign in for a server, after all checks. */
+/** The verified result of discovery. */
 export interface Discovered {
   readonly authorizationServer: string;
   readonly issuer: string;
-  /** Absent for servers of the first protocol generation, which have none. */
+  /** Absent for servers of the first protocol generation. */
   readonly metadata?: AuthorizationServerMetadata;
-  /** RFC 8707: what the tokens are meant for. */
+  /** The resource that the tokens are for (RFC 8707). */
   readonly resource: string;
   readonly resourceScopes?: readonly string[];
 }

@@ -6,7 +6,6 @@ import { variablesIn } from './expand.js';
 import { serverKey } from './names.js';
 import type { RawServer } from './types.js';
 
-/** A server as a file, a flag or the host declares it. */
 export interface Declaration extends ServerDeclaration {
   readonly server: RawServer;
 }
@@ -30,22 +29,22 @@ export function declare(
   };
 }
 
-/** Of an entry as written; order of keys and blanks do not count. */
+/** Hashes an entry as written; key order and whitespace do not matter. */
 export function contentHash(raw: unknown): string {
   return sha256(canonicalJson(['mcp server', 1, raw]));
 }
 
 /**
- * The variables by which an entry chooses what is started or called. What stands in `env` and `headers`
- * is handed over to that, and may change from day to day as tokens do.
+ * The variables that decide what an entry starts or calls. Those in `env` and `headers` do not count, because
+ * tokens there may change daily.
  */
 export function startVariables(raw: unknown): readonly string[] {
   if (!isRecord(raw)) return [];
-  // It is the same for all that is approved of one project.
+  // The project directory is the same for every approval of the project.
   return variablesIn([raw.command, raw.args, raw.url]).filter((name) => name !== PROJECT_VARIABLE);
 }
 
-/** What an entry starts or calls now, where variables have a part in that: approvals are bound to it. */
+/** The expanded command or address when it contains variables; approvals are bound to it. */
 export function filledText(raw: unknown, entry: McpEntry | undefined): string | undefined {
   if (startVariables(raw).length === 0 || entry === undefined || entry.type === 'sdk') {
     return undefined;

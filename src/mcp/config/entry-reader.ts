@@ -5,16 +5,16 @@ import { expand, type Variables } from './expand.js';
 type Way = readonly (string | number)[];
 
 export interface EntryWarning {
-  /** Inside of the entry. */
+  /** The path within the entry. */
   readonly way: Way;
   readonly message: string;
   readonly remedy: string;
 }
 
-/** An entry that cannot be used, and why. Caught by `parseEntry`. */
+/** An unusable entry; `parseEntry` catches it. */
 export class EntryProblem extends Error {
   readonly way: Way;
-  /** It becomes usable once its variables have values. */
+  /** The entry becomes usable once its variables have values. */
   readonly lacksVariables: boolean;
 
   constructor(message: string, way: Way = [], lacksVariables = false) {
@@ -24,13 +24,13 @@ export class EntryProblem extends Error {
   }
 }
 
-/** The fields of one entry, or of a table in it; what is wrong with one is said by its name. `null` is no value. */
+/** Reads the fields of an entry or of a table in it; errors name the field, and `null` counts as absent. */
 export class EntryReader {
   readonly warnings: EntryWarning[] = [];
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #variables: Variables;
   readonly #inside: Way;
-  /** Variables without a value, each with the field that it was found in first. */
+  /** Variables without a value and the first field that uses each. */
   readonly #missing = new Map<string, Way>();
 
   constructor(
@@ -51,7 +51,7 @@ export class EntryReader {
     return this.value(name, (value) => typeof value === 'boolean', 'true or false');
   }
 
-  /** With the values of variables in it, like texts of lists and tables. */
+  /** Text with variables expanded, as in `texts` and `table`. */
   filled(name: string): string | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : this.#fill(value, [name]);
@@ -81,7 +81,7 @@ export class EntryReader {
     this.warnings.push({ way, message, remedy });
   }
 
-  /** After all fields have been read: what is not one of these is told, what has no value ends it. */
+  /** Call after reading all fields: warns about unknown ones and throws when variables had no value. */
   finish(fields: readonly string[], known: readonly string[]): void {
     for (const name of Object.keys(this.#fields)) {
       if (fields.includes(name)) continue;
@@ -106,7 +106,7 @@ export class EntryReader {
     }
     const { text, missing } = expand(given, this.#variables);
     for (const name of missing) if (!this.#missing.has(name)) this.#missing.set(name, way);
-    // fail-closed: no program and no header takes it, and what is shown would end there.
+    // fail-closed: neither programs nor headers accept NUL, and display would stop there.
     if (text.includes('\0'))
       throw new EntryProblem(`${field} holds a character that cannot be passed on`, way);
     return text;

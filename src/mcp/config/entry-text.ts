@@ -8,9 +8,9 @@ import { projectMayNotSet } from '../../settings/trust/env.js';
 import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';
 
 /**
- * What a person should know of an entry before it is used, as written: what runs or is called, names
- * of variables and headers, and which credentials it would be given. Values are shown of those
- * variables alone that make the command another one than it reads like.
+ * Describes an entry, as written, to the person who approves it: what it runs or calls, the names of its
+ * variables and headers, and the credentials it would get. It shows values only of variables that change
+ * which program runs.
  */
 export function entryLines(raw: unknown, given: Variables): readonly string[] {
   if (!isRecord(raw)) return [visible(JSON.stringify(raw) ?? '')];
@@ -30,12 +30,12 @@ export function entryLines(raw: unknown, given: Variables): readonly string[] {
 }
 
 /**
- * One of these lines for lists, which are pasted elsewhere: without what looks like a secret. Whoever
- * approves an entry sees it whole.
+ * Redacts likely secrets from one of these lines for lists, which people paste elsewhere; the approval shows
+ * the full line.
  */
 export function listedLine(line: string): string {
   const bare = line
-    // A word that is quoted as a whole, which may hold blanks.
+    // Handles a quoted word first, because it may contain blanks.
     .replace(/"(--?[A-Za-z][\w-]*)=((?:[^"\\]|\\.)*)"/g, (whole, flag: string, value: string) =>
       isSecretFlag(flag, value) ? `"${flag}=${GONE}"` : whole,
     )
@@ -47,13 +47,13 @@ export function listedLine(line: string): string {
   return redact(bare);
 }
 
-/** A reference to a variable stays, as it says what is given; another option is no value. */
+/** Variable references stay, because they show what is passed; a following option is not a value. */
 function isSecretFlag(flag: string, value: string): boolean {
   if (value.startsWith('$') || value.startsWith('-') || value === GONE) return false;
   return hasSecretWord(flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
 }
 
-/** What variables stand for, but for credentials: those are known by their names. */
+/** Shows the values of variables except credentials. */
 export function valueLines(names: readonly string[], given: Variables): readonly string[] {
   const shown = names.filter(
     (name) => !isCredential(name, given) && own(given, name) !== undefined,
@@ -66,12 +66,12 @@ export function valueLines(names: readonly string[], given: Variables): readonly
 
 const VALUE_CHARS = 200;
 
-/** Credentials that a server of a project would be given, by the names of their variables and by what these hold. */
+/** The variables of an entry that are credentials, by name or by value. */
 export function credentialsOf(raw: unknown, given: Variables): readonly string[] {
   return variablesIn(raw).filter((name) => isCredential(name, given));
 }
 
-/** A key of a model or a cloud that would be sent to an address of a project under another name. */
+/** Finds a variable that would send a model or cloud key to a project's server under another name. */
 export function sentKeyOf(
   raw: unknown,
   given: Variables,
@@ -106,20 +106,20 @@ function names(label: string, table: unknown): string {
   return `${label}: ${Object.keys(table).join(', ')}`;
 }
 
-/** A query often carries a key. References to variables stay, as they say what is sent. */
+/** Removes long query values, which often are keys; variable references stay. */
 function withoutSecrets(url: string): string {
   return url.replace(/([?&][^=&#]*=)(?!\$\{)[^&#]{16,}/g, '$1…');
 }
 
-/** Whether a variable decides which program a command runs, which code it loads or where that comes from. */
+/** Whether a variable decides which program runs, which code it loads or where that is fetched. */
 export function steersProgram(name: string): boolean {
   const reason = projectMayNotSet(name);
   return (reason !== undefined && ABOUT_PROGRAMS.test(reason)) || MORE.test(name.toUpperCase());
 }
 
-/** Of the reasons for which a project may not set a variable. */
+/** Matches the reasons of `projectMayNotSet` that concern programs. */
 const ABOUT_PROGRAMS = /programs|another program|code|repository|network connections/;
 
-/** Of runtimes and of what fetches packages: common in servers of one's own, so a project may set them. */
+/** Variables of runtimes and package managers, which a project may set because its own servers often need them. */
 const MORE =
   /^(PYTHONPATH|PYTHONSAFEPATH|CLASSPATH|DENO_.*|BUN_.*|PIP_.*|PIPX_.*|UV_.*|POETRY_.*|CONDA_.*|VIRTUAL_ENV|YARN_.*|PNPM_.*|COREPACK_.*|NVM_.*|VOLTA_.*|ASDF_.*|MISE_.*|CARGO_.*|RUST.*|GO(PROXY|FLAGS|PATH|ROOT|BIN|ENV|TOOLCHAIN)|GEM_.*|BUNDLE_.*|RUBY.*|PERL.*|LUA_.*|JAVA_.*|JDK_.*|DOTNET_.*|DOCKER_.*|CONTAINER_.*|PODMAN_.*|AWS_CONFIG_FILE|KUBECONFIG|COR_.*|CORECLR_.*|JULIA_.*|R_(LIBS.*|HOME|PROFILE.*|ENVIRON.*)|ERL_.*|ELIXIR_.*|GUILE_.*|MONO_.*|PSMODULEPATH|MAVEN_.*|GRADLE_.*|COMPOSER.*|TS_NODE_.*|GTK_.*|QT_PLUGIN_PATH|PHP.*|TCLLIBPATH|OCAML.*)$/;

@@ -8,7 +8,7 @@ import { neverLeaves, type Variables, variablesIn } from './expand.js';
 export interface EntryContext {
   readonly scope: McpScope;
   readonly variables: Variables;
-  /** Whether a host speaks for the entry, who alone can hold a server in its own process. */
+  /** Whether the host passed the entry: only a host can run a server in its own process. */
   readonly ofHost: boolean;
 }
 
@@ -16,19 +16,19 @@ export type ParsedEntry = { readonly warnings: readonly EntryWarning[] } & (
   | {
       readonly ok: true;
       readonly entry: McpEntry;
-      /** Said by the entry itself: it is not to be used, or something is left out. */
+      /** The entry disables itself or lacks a required value. */
       readonly idle?: { readonly kind: 'disabled' | 'not-configured'; readonly reason: string };
     }
   | {
       readonly ok: false;
       readonly reason: string;
       readonly way: readonly (string | number)[];
-      /** Nothing is wrong with it but that variables have no value. */
+      /** Undefined variables are the only problem. */
       readonly lacksVariables?: boolean;
     }
 );
 
-/** Reads one entry, field by field. Whatever is wrong with it stays with it. */
+/** Parses one entry; a problem never affects other entries. */
 export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
   if (!isRecord(raw)) return { ok: false, reason: 'it is not an object', way: [], warnings: [] };
   const reader = new EntryReader(raw, context.variables);
@@ -46,16 +46,16 @@ export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
   }
 }
 
-/** What is suggested in the place of a field that nobody knows. */
+/** The suggestions for unknown fields. */
 const KNOWN = [
   ...['type', 'timeout', 'alwaysLoad', 'command', 'args', 'env'],
   ...['url', 'headers', 'headersHelper', 'oauth'],
 ];
 
-/** Which fields are nothing to wonder about; some are there for other programs. */
+/** Fields that cause no warning; some belong to other programs. */
 const SHARED = [
   ...['type', 'timeout', 'alwaysLoad', 'tools', 'disabled', 'enabled'],
-  // For people who read the file: they change nothing.
+  // Informative fields without effect.
   ...['description', 'name', 'title', 'displayName', 'version', 'author', 'homepage', 'repository'],
   ...['documentation', 'docs', 'icon', 'tags', 'category', 'note', 'notes', 'comment', 'comments'],
   ...['_comment', '$comment', '//', '$schema'],
@@ -66,7 +66,7 @@ const FIELDS: Readonly<Record<McpEntry['type'], readonly string[]>> = {
   http: REMOTE,
   sse: REMOTE,
   ws: REMOTE,
-  // Of the account that the entry came from.
+  // Set in the entries of account connectors.
   proxy: [...REMOTE, 'id'],
   sdk: [...SHARED, 'instance', 'instructions'],
 };
@@ -88,7 +88,7 @@ function entryFrom(
 ): McpEntry {
   const type = typeOf(raw, reader);
   const common = commonFields(raw, reader);
-  // fail-closed: a file cannot speak for the program that opened the session.
+  // fail-closed: a file cannot declare a server that lives in the host's process.
   if (type === 'sdk' && !ofHost)
     throw new EntryProblem('servers of type "sdk" come from the host, not from a file', ['type']);
   if (type === 'sdk') return { type, ...common };
@@ -101,7 +101,7 @@ function typeOf(raw: Readonly<Record<string, unknown>>, reader: EntryReader): Mc
   const hasUrl = isSaid(raw.url);
   const hasCommand = isSaid(raw.command);
   if (named === undefined) {
-    // fail-closed: lists by command and by address would each look at another half.
+    // fail-closed: command lists and address lists would each check only half of the entry.
     if (hasUrl && hasCommand)
       throw new EntryProblem('it has both a `command` and a `url`', ['url']);
     if (hasUrl)
@@ -165,7 +165,7 @@ function remoteFields(type: RemoteEntry['type'], reader: EntryReader) {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
       throw new EntryProblem(`"${name}" is no name of a header`, ['headers', name]);
-    // fail-closed: a line break in a value would be a header of its own.
+    // fail-closed: a line break in a value would start another header.
     if (/[\r\n]/.test(value))
       throw new EntryProblem(`the header "${name}" holds a line break`, ['headers', name]);
   }
@@ -178,7 +178,7 @@ function checkUrl(url: string, type: RemoteEntry['type']): void {
   const schemes = type === 'ws' ? ['ws:', 'wss:'] : ['http:', 'https:'];
   if (!schemes.includes(address.protocol))
     throw new EntryProblem(`its \`url\` must begin with ${schemes.join('// or ')}//`, ['url']);
-  // fail-closed: a name in front of the host is taken for the host by people.
+  // fail-closed: people mistake a user name before the host for the host.
   if (address.username !== '' || address.password !== '')
     throw new EntryProblem('its `url` holds a user or password; use `headers`', ['url']);
 }
@@ -207,13 +207,13 @@ function oauthFrom(reader: EntryReader): OAuthEntry | undefined {
   return Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== undefined));
 }
 
-/** What the entry says about not being used. Other programs have words of their own for it. */
+/** Detects that the entry disables itself, in the spellings of several programs. */
 function idleness(
   raw: Readonly<Record<string, unknown>>,
   entry: McpEntry,
 ): Extract<ParsedEntry, { ok: true }>['idle'] {
   const { disabled, enabled } = raw;
-  // fail-closed: whoever writes it does not want the server, in whichever spelling.
+  // fail-closed: every value except a clear "in use" disables the server.
   if (isSaid(disabled) && disabled !== false)
     return { kind: 'disabled', reason: 'its entry says `disabled`' };
   if (isSaid(enabled) && enabled !== true)
@@ -231,7 +231,7 @@ function idleness(
   return undefined;
 }
 
-/** fail-closed: no address and no header of a project carries keys of models, of clouds, or ours. */
+/** fail-closed: a project's server never receives keys of models, clouds or this program in its address or headers. */
 function refuseKeys(raw: Readonly<Record<string, unknown>>, { scope }: EntryContext): void {
   if (scope !== 'project') return;
   for (const field of ['url', 'headers']) {

@@ -19,12 +19,12 @@ describe('expansion', () => {
       `${ref('NONE')}${ref('NONE')}${ref('TOO')}`,
       ['NONE', 'TOO'],
     ],
-    // Not ours: what a shell in the arguments does with it is its own affair.
+    // Other syntax is left to a shell in the arguments.
     ['$A', '$A', []],
     [ref('A%x'), ref('A%x'), []],
     [ref('1'), ref('1'), []],
     [ref(''), ref(''), []],
-    // Values are not looked through again, nor is anything of a prototype.
+    // Values are not expanded again, and prototype members are not read.
     [ref('LOOP'), ref('A'), []],
     [ref('constructor'), ref('constructor'), ['constructor']],
   ])('%s', (text, expected, missing) => {
@@ -124,7 +124,7 @@ describe('credentials', () => {
     const plain = 'no-known-shape-at-all';
     expect(holdsForeignKey('MINE', { MINE: plain })).toBe(false);
     expect(holdsForeignKey('MINE', { MINE: plain, AWS_SECRET_ACCESS_KEY: plain })).toBe(true);
-    // An address that a provider's variable also has is no key.
+    // An address that equals a provider's variable is not a key.
     expect(holdsForeignKey('MINE', { MINE: plain, ANTHROPIC_BASE_URL: plain })).toBe(false);
   });
 });

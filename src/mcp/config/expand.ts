@@ -11,16 +11,16 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Expansion {
   readonly text: string;
-  /** Variables without value and without default, each once. */
+  /** Variables without value and default, without duplicates. */
   readonly missing: readonly string[];
 }
 
-/** `${NAME}` and `${NAME:-default}`. What looks otherwise belongs to somebody else, a shell for one. */
+/** Matches `${NAME}` and `${NAME:-default}`; other syntax is left for shells. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
- * Puts values in the place of references, in one pass: a value is never looked through for more. As
- * in a shell, a default stands in for an empty value too.
+ * Expands references in one pass, so values are not expanded again. As in a shell, a default also replaces an
+ * empty value.
  */
 export function expand(text: string, variables: Variables): Expansion {
   if (!text.includes('${')) return { text, missing: [] };
@@ -35,7 +35,7 @@ export function expand(text: string, variables: Variables): Expansion {
   return { text: expanded, missing: [...missing] };
 }
 
-/** Every variable that a value refers to, wherever in it, in the order of the text. */
+/** All variables that a value refers to, at any depth, in order. */
 export function variablesIn(value: unknown): readonly string[] {
   const names = new Set<string>();
   const look = (one: unknown): void => {
@@ -48,8 +48,8 @@ export function variablesIn(value: unknown): readonly string[] {
 }
 
 /**
- * What a person must agree to by name before a project's server gets it: by what the variable is
- * called, or by what it holds. `DATABASE_URL` has a password in it, whatever its name says.
+ * Whether a person must agree by name before a project's server gets the variable: its name or its value
+ * (such as a `DATABASE_URL` with a password) marks a credential.
  */
 export function isCredential(name: string, variables: Variables): boolean {
   if (isSecretName(name) || isInternalVariable(name) || isForeignKey(name)) return true;
@@ -57,12 +57,12 @@ export function isCredential(name: string, variables: Variables): boolean {
   return value !== undefined && (holdsPassword(value) || redactSure(value) !== value);
 }
 
-/** What no address and no header of a project's server ever gets: keys of models, of clouds, and ours. */
+/** Variables that are never sent to a project's server: keys of models, clouds and this program. */
 export function neverLeaves(name: string): boolean {
   return isInternalVariable(name) || PROVIDER.test(name.toUpperCase()) || isForeignKey(name);
 }
 
-/** The same by what a variable holds, for keys that somebody keeps under a name of their own. */
+/** Recognises such keys by value, for keys under other names. */
 export function holdsForeignKey(name: string, variables: Variables): boolean {
   const value = own(variables, name);
   if (value === undefined || value === '') return false;
@@ -73,10 +73,10 @@ export function holdsForeignKey(name: string, variables: Variables): boolean {
   );
 }
 
-/** How keys of models and clouds begin that are nobody else's. */
+/** Prefixes that only model and cloud keys have. */
 const KEY_SHAPE =
   /(?:^|[^A-Za-z0-9_-])(?:sk-(?:ant|proj|or|svcacct|admin)-[\w-]{8}|gsk_\w{20}|xai-\w{20}|(?:AKIA|ASIA)[A-Z0-9]{12}|AIza[\w-]{30}|ya29\.[\w-]{20})/;
-/** Shorter values are the same by chance. */
+/** Shorter values may be equal by chance. */
 const SHORTEST_KEY = 10;
 
 const PROVIDER =

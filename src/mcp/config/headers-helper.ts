@@ -7,13 +7,12 @@ import type { McpScope, RemoteEntry } from '../server.js';
 
 export interface HeadersHelperDeps {
   readonly processes: Pick<ProcessSupervisor, 'run'>;
-  /** The program's own environment. */
   readonly env: Environment;
-  /** Where the helper runs: the folder of the file that declares it. */
+  /** The directory of the declaring file. */
   readonly cwd: string;
-  /** Whether the folder is trusted; helpers of a folder or a plugin run only then. */
+  /** Whether the folder is trusted; helpers of projects and plugins run only then. */
   readonly trusted: boolean;
-  /** As Node names it. */
+  /** A Node platform name. */
   readonly platform: string;
 }
 
@@ -23,19 +22,18 @@ export interface HelperDeclaration {
   readonly entry: Pick<RemoteEntry, 'url' | 'headersHelper'>;
 }
 
-/** Runs the helper once. The error is one line and safe to show: it quotes nothing of what was printed. */
+/** Runs the helper once. The error is one line and quotes none of its output. */
 export type HeadersHelper = () => Promise<Result<Record<string, string>, string>>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 const GRACE_MS = 250;
 
-/** Entries of somebody else: their helpers see no credentials. */
+/** Scopes that a person did not write: their helpers get no credentials. */
 const FOREIGN: ReadonlySet<McpScope> = new Set(['project', 'plugin', 'agent']);
-/** Entries that are bound to a folder, whoever wrote them, and those of others. */
+/** Scopes that are bound to a folder or written by others. */
 const NEEDS_TRUST: ReadonlySet<McpScope> = new Set(['local', ...FOREIGN]);
 
-/** Undefined when the entry has none. */
 export function createHeadersHelper(
   declaration: HelperDeclaration,
   deps: HeadersHelperDeps,
@@ -43,7 +41,7 @@ export function createHeadersHelper(
   const { headersHelper } = declaration.entry;
   if (headersHelper === undefined) return undefined;
   return async () => {
-    // fail-closed: without its headers the connection is not made at all.
+    // fail-closed: without these headers the connection is not made.
     if (NEEDS_TRUST.has(declaration.scope) && !deps.trusted) {
       return err('its headersHelper runs only in a trusted folder');
     }
@@ -76,7 +74,7 @@ export function createHeadersHelper(
   };
 }
 
-/** fail-closed: one wrong value spoils all; a request with some of its headers is another request. */
+/** fail-closed: one invalid value invalidates all, because partial headers make a different request. */
 export function headersFrom(text: string): Result<Record<string, string>, string> {
   const parsed = parseJson(text.trim());
   if (!parsed.ok || !isRecord(parsed.value)) {
@@ -94,7 +92,7 @@ export function headersFrom(text: string): Result<Record<string, string>, string
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
-/** No line breaks, which would begin another header. */
+/** Excludes line breaks, which would start another header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function environmentFor(
@@ -107,7 +105,7 @@ function environmentFor(
     PWD: cwd,
   };
   if (FOREIGN.has(scope)) return shellEnvironment(env, { extra });
-  // A person's own helper gets at the credentials from which it makes headers.
+  // A person's own helper may need credentials to make the headers.
   const whole = Object.entries(env).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   );

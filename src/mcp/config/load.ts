@@ -22,8 +22,8 @@ import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './t
 export type { McpConfigDeps, McpConfiguration } from './types.js';
 
 /**
- * Every server that files, flags and the host declare, and how each stands. Nothing is started. An
- * entry that cannot be used stays in the list with its reason; it never takes others with it.
+ * Loads every declared server and its standing without starting any. An unusable entry stays in the list with
+ * its reason and does not affect others.
  */
 export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConfiguration> {
   const read = await readSources(deps);
@@ -73,7 +73,7 @@ function askedOf({ name, raw }: RawServer, entry: McpEntry | undefined): AskedSe
   return { name, contentHash: contentHash(raw), filled: filledText(raw, entry) };
 }
 
-/** Where nobody is asked, nobody would know why it is missing. */
+/** Without a dialog a warning has to explain why the server is missing. */
 function waiting({ name, origin, standing }: ServerDeclaration): readonly ConfigProblem[] {
   if (!isWaiting(standing)) return [];
   const { why, remedy } = standing;
@@ -84,7 +84,7 @@ function waiting({ name, origin, standing }: ServerDeclaration): readonly Config
 interface Judging {
   readonly read: RawServers;
   readonly lists: ServerLists;
-  /** What other settings forbid. */
+  /** Why another setting forbids the entry. */
   refusal(entry: McpEntry): string | undefined;
   readonly variables: Variables;
   readonly problems: ConfigProblem[];
@@ -92,7 +92,7 @@ interface Judging {
 
 interface Judged {
   readonly entry: McpEntry | undefined;
-  /** Undefined: approvals of the project decide. */
+  /** Undefined when the project's approvals decide. */
   readonly standing: Standing | undefined;
 }
 
@@ -122,7 +122,7 @@ function judged(server: RawServer, judge: Judging): Judged {
   return { entry, standing: said ?? (server.scope === 'project' ? undefined : READY) };
 }
 
-/** fail-closed: under whatever name, keys of models and clouds go to no address of a project. */
+/** fail-closed: a project's server never receives model or cloud keys, whatever the variable is called. */
 function keyProblem(
   { raw, scope }: RawServer,
   { variables }: Judging,
@@ -143,13 +143,13 @@ function problemOf(server: RawServer, { way, message, remedy }: EntryWarning): C
   };
 }
 
-/** What a person switched off for this project. */
+/** The server is switched off for this project. */
 function switched({ name, scope }: RawServer, { read }: Judging): Standing | undefined {
   if (read.switchedOff.has(name))
     return { kind: 'disabled', reason: 'it is switched off for this project (disabledMcpServers)' };
   if (read.switchesUnknown === undefined || (scope !== 'project' && scope !== 'plugin'))
     return undefined;
-  // fail-closed: it may be switched off there.
+  // fail-closed: the unreadable file may switch it off.
   const reason = `${read.switchesUnknown} cannot be read, which may switch it off`;
   return { kind: 'disabled', reason };
 }
@@ -159,7 +159,7 @@ interface Settled {
   readonly hidden: readonly Declaration[];
 }
 
-/** One for each name; what is left and could be taken for another is refused. */
+/** Keeps one server per name and refuses servers whose tool names would collide. */
 function settleNames(declared: readonly Declaration[], problems: ConfigProblem[]): Settled {
   const chosen = new Map<string, Declaration>();
   const hidden: Declaration[] = [];
@@ -171,7 +171,7 @@ function settleNames(declared: readonly Declaration[], problems: ConfigProblem[]
       hidden.push(before);
     } else hidden.push(one);
   }
-  // The order of the sources is that of strength, also for a name that yielded its place.
+  // `declared` is ordered from the strongest source down, also for names that changed hands.
   const left = declared.filter((one) => chosen.get(one.name) === one);
   const taken = new TakenKeys<Declaration>();
   const refused = new Map<Declaration, Declaration>();
@@ -184,12 +184,12 @@ function settleNames(declared: readonly Declaration[], problems: ConfigProblem[]
   return { servers: left.map((one) => refused.get(one) ?? one), hidden };
 }
 
-/** A repository's entry that nobody agreed to does not take a person's own server away. */
+/** An unapproved project entry does not replace a person's server of the same name. */
 function yields({ scope, standing }: Declaration): boolean {
   return scope === 'project' && standing.kind !== 'ready';
 }
 
-/** fail-closed: a rule or an answer for the one would reach the other. */
+/** fail-closed: a rule or an answer for one server would also apply to the other. */
 function refusedFor(one: Declaration, other: Declaration, problems: ConfigProblem[]): Declaration {
   const reason = `the names of its tools cannot be told from those of "${visible(other.name)}"`;
   problems.push({
@@ -201,7 +201,7 @@ function refusedFor(one: Declaration, other: Declaration, problems: ConfigProble
   return declare(one.server, undefined, { kind: 'invalid', reason });
 }
 
-/** Undefined for a server of another list. */
+/** Undefined for a declaration from another source. */
 function writtenOf(server: ServerDeclaration & Partial<Declaration>): unknown {
   return server.server?.raw;
 }

@@ -59,7 +59,7 @@ describe('names of servers', () => {
   });
 });
 
-/** Refused in that very spelling alone: `lsp` and `agent` are good names for servers. */
+/** Only the exact spelling of a built-in tool is refused: `lsp` and `agent` are valid server names. */
 describe('a server that is called like a built-in tool in another case', () => {
   const holds = (kind: 'allow' | 'ask' | 'deny', rule: string, tool: string): boolean => {
     const read = resolveRuleName(rule, { kind, scoped: false, knownTools: [] });

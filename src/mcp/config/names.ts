@@ -2,19 +2,19 @@ import { visible } from '../../lib/text/visible.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { lookAlike, normaliseName } from '../tools/names.js';
 
-/** A server's name as it stands in the names of its tools. */
+/** The server's part in its tool names. */
 export function serverKey(name: string): string {
   return normaliseName(name);
 }
 
 const LONGEST_NAME = 100;
 
-/** Kept for parts of other programs that speak under these names. */
+/** Names that other programs use for their own components. */
 const RESERVED: ReadonlySet<string> = new Set(
   ['workspace', 'claude-in-chrome', 'computer-use', 'Claude Preview', 'Claude Browser'].map(folded),
 );
 
-/** Why a server cannot be called so; undefined when it can. */
+/** Why a server name is invalid; undefined when it is valid. */
 export function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'its name is empty';
   if (name.trim() !== name) return 'its name begins or ends with a blank';
@@ -29,7 +29,7 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** fail-closed: what people cannot see or tell apart could stand for a server that they know. */
+/** fail-closed: invisible or confusable characters could imitate a known server. */
 function unclearProblem(name: string): string | undefined {
   if (visible(name) !== name)
     return `its name holds characters that cannot be seen: ${visible(name)}`;
@@ -38,20 +38,17 @@ function unclearProblem(name: string): string | undefined {
     : undefined;
 }
 
-/**
- * Whether the tools of two servers could carry one name, or a rule for one reach the other:
- * `mcp__a__b__c` is `c` of `a__b` and `b__c` of `a`.
- */
+/** Whether two servers could have tools with the same full name: `mcp__a__b__c` is `c` of `a__b` and `b__c` of `a`. */
 export function namesCollide(first: string, second: string): boolean {
   const taken = new TakenKeys<true>();
   taken.add(first, true);
   return taken.find(second) !== undefined;
 }
 
-/** The keys of servers, and who has one that collides with another: see `namesCollide`. */
+/** Finds colliding server keys; see `namesCollide`. */
 export class TakenKeys<T> {
   readonly #whole = new Map<string, T>();
-  /** By what a key begins with that could be a key as well. */
+  /** Maps each prefix that could be a key itself. */
   readonly #beginnings = new Map<string, T>();
 
   add(key: string, of: T): void {
@@ -68,7 +65,7 @@ export class TakenKeys<T> {
   }
 }
 
-/** What stands before the `__` of a tool's name, but for the whole key. */
+/** The proper prefixes of the key that end before a `__`. */
 function beginnings(key: string): readonly string[] {
   const found: string[] = [];
   const text = `${key}__`;
@@ -81,11 +78,11 @@ function folded(name: string): string {
   return serverKey(name).toLowerCase();
 }
 
-/** Letters of other scripts that are drawn like Latin ones. */
+/** Letters of other scripts that look like Latin ones. */
 const DRAWN_ALIKE =
   /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
 
-/** Accents are letters of their own after composition, so a mark that is left over hides something. */
+/** After composition accented letters are single characters, so a remaining combining mark is suspicious. */
 function looksLikeLatin(name: string): boolean {
   if (DRAWN_ALIKE.test(name)) return true;
   const latin = /\p{Script=Latin}/u.test(name);

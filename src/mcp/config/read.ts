@@ -10,7 +10,6 @@ import type { RawServer } from './types.js';
 
 export type ReadFiles = Pick<FileSystem, 'stat' | 'readText'>;
 
-/** One document that may hold servers. */
 export interface Document {
   readonly value: Readonly<Record<string, unknown>>;
   readonly file?: string;
@@ -27,14 +26,11 @@ export interface DocumentPlace {
   readonly file: string;
   readonly severity: 'fatal' | 'warning';
   readonly maxBytes: number;
-  /** Somebody named it: that it is not there is a mistake. */
+  /** A missing file is an error, because a person named it. */
   readonly required?: boolean;
-  /** Nobody but the administrator may be able to write it. */
+  /** The file counts only when no other user than the administrator can write it. */
   readonly ofAdministrator?: boolean;
-  /**
-   * Whether what a file holds is worth a closer look: the personal file of other programs is large,
-   * and mostly about other things.
-   */
+  /** Whether the content needs line numbers: the personal file of other programs is large and mostly unrelated. */
   readonly worth?: (value: Readonly<Record<string, unknown>>) => boolean;
 }
 
@@ -54,7 +50,7 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
     if (stat === undefined && place.required !== true) return { kind: 'absent' };
     const foreign = place.ofAdministrator === true ? await foreignPath(fs, file) : undefined;
     if (foreign !== undefined) {
-      // fail-closed: what anybody can write is not an administrator's word.
+      // fail-closed: a file that other users can write does not speak for the administrator.
       return broken(
         `${foreign} belongs to, or can be written by, others than the administrator.`,
         'Give it to root and take the right to write from group and others (chmod go-w).',
@@ -71,14 +67,14 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
   }
 }
 
-/** Finding lines takes many times as long as parsing, and a personal file may hold megabytes of history. */
+/** Locating lines takes many times longer than parsing, and a personal file may hold megabytes of history. */
 function isWorthLocating(text: string, { worth }: DocumentPlace): boolean {
   if (worth === undefined) return true;
   const parsed = parseJson(text);
   return !parsed.ok || !isRecord(parsed.value) || worth(parsed.value);
 }
 
-/** `file` may also be the name of a flag, for text that stands in none. */
+/** `file` may also be a flag's name, for inline text. */
 export function parseDocument(
   text: string,
   { file, severity }: Pick<DocumentPlace, 'file' | 'severity'>,
@@ -113,7 +109,7 @@ export function parseDocument(
   };
 }
 
-/** The servers at a place of a document. Something else than a table there is a problem. */
+/** The servers in the table at `way`; a value that is not a table is a problem. */
 export function serversAt(
   { value, file, lineOf }: Document,
   at: { readonly way: readonly string[]; readonly scope: McpScope; readonly ofHost?: boolean },

@@ -1,14 +1,14 @@
 /**
- * Whether an address fits a pattern of an administrator's list. `*` stands for anything inside of
- * the host, or inside of path and query, never across: `https://*.example.com/*` cannot be met by a
- * path that looks like a host. Without a path any path fits. Case counts in the path alone.
+ * Whether an address matches a pattern of an administrator's list. `*` never crosses from host to path, so a
+ * path that looks like a host does not match `https://*.example.com/*`. Without a path every path matches.
+ * Only the path is case-sensitive.
  *
- * `refuses`: in doubt a pattern that forbids fits, and one that allows does not.
+ * `refuses`: in doubt a deny pattern matches and an allow pattern does not.
  */
 export function urlFits(pattern: string, url: string, refuses: boolean): boolean {
   if (pattern === '*') return true;
   const address = parsed(url);
-  // fail-closed: what cannot be read is not what was allowed.
+  // fail-closed: an unparsable address is not allowed.
   if (address === undefined) return false;
   const { scheme, host, path } = parts(refuses ? withSlashes(pattern) : pattern);
   if (!schemeFits(scheme, address.protocol.slice(0, -1), refuses)) return false;
@@ -18,10 +18,7 @@ export function urlFits(pattern: string, url: string, refuses: boolean): boolean
   return wildcard(path, whole) || (refuses && pathRefused(path, address));
 }
 
-/**
- * Why a pattern of a deny list forbids nothing that could be declared; undefined when it may forbid
- * something. Servers speak http or ws, and an address with a user in it is none that is used.
- */
+/** Why a deny pattern can never match a usable address (http or ws, without a user); undefined when it can. */
 export function unfitting(pattern: string): string | undefined {
   if (pattern === '*') return undefined;
   if (pattern.trim() !== pattern) return 'it begins or ends with a blank';
@@ -41,11 +38,11 @@ export function unfitting(pattern: string): string | undefined {
   return undefined;
 }
 
-/** fail-closed: spellings that servers take for the same path are the same to a pattern that forbids. */
+/** fail-closed: a deny pattern also matches other spellings that servers treat as the same path. */
 function pathRefused(pattern: string, { pathname, search }: URL): boolean {
   const [wanted = ''] = pattern.split('#');
   const patterns = [wanted, canonical(wanted), canonical(decoded(wanted))];
-  // A slash alone is how people end a host.
+  // People often end a host with a bare slash, which matches every path.
   if (patterns.includes('')) return true;
   const query = patterns.find((one) => one.startsWith('?'));
   if (query !== undefined) return wildcard(query, search === '' ? '?' : search);
@@ -57,8 +54,8 @@ function pathRefused(pattern: string, { pathname, search }: URL): boolean {
 }
 
 /**
- * Without repeated slashes, slashes at the end, steps to itself or upwards, and escapes of characters
- * that need none. What follows a question mark stays as it is.
+ * Normalises repeated and trailing slashes, dot segments and unnecessary escapes in the path; the query stays
+ * unchanged.
  */
 function canonical(text: string): string {
   const at = text.indexOf('?');
@@ -68,12 +65,12 @@ function canonical(text: string): string {
     if (step === '..') steps.pop();
     else if (step !== '' && step !== '.') steps.push(step);
   }
-  // A question mark with nothing behind it is no query.
+  // A trailing question mark is not a query.
   const query = at < 0 || at === text.length - 1 ? '' : text.slice(at);
   return `${steps.map((step) => `/${step}`).join('')}${query}`;
 }
 
-/** Addresses read a backslash in front of the query as a slash. */
+/** URL parsers read a backslash before the query as a slash. */
 function withSlashes(pattern: string): string {
   return pattern.replace(/^[^?#]*/, (front) => front.replaceAll('\\', '/'));
 }
@@ -90,7 +87,7 @@ function unescaped(text: string): string {
   });
 }
 
-/** Iterative and without backtracking over more than one star: long texts cost no more than their square. */
+/** Matches iteratively and backtracks to the last star only, so time is at most quadratic. */
 export function wildcard(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;
@@ -115,7 +112,7 @@ export function wildcard(pattern: string, text: string): boolean {
 interface Parts {
   readonly scheme: string | undefined;
   readonly host: string;
-  /** With its slash; empty when the pattern has none. */
+  /** Starts with a slash; empty when the pattern has no path. */
   readonly path: string;
 }
 
@@ -126,7 +123,7 @@ function parts(pattern: string): Parts {
 }
 
 const SECURE: ReadonlySet<string> = new Set(['https', 'wss']);
-/** The same door under another name. */
+/** The scheme that reaches the same port. */
 const TWIN: Readonly<Record<string, string>> = {
   ws: 'http',
   wss: 'https',
@@ -155,7 +152,7 @@ function hostFits(pattern: string, address: URL, refuses: boolean): boolean {
   if (form === undefined || !wildcard(form, host)) return false;
   if (wantedPort !== undefined)
     return wildcard(refuses ? wantedPort.replace(/^0+(?=\d)/, '') : wantedPort, port);
-  // A pattern that forbids a host forbids it on every port.
+  // A denied host is denied on every port.
   return refuses || name === '*' || address.port === '';
 }
 
@@ -166,7 +163,7 @@ function hostParts(host: string): { readonly name: string; readonly port: string
   return { name: named?.[1] ?? '', port: named?.[2] };
 }
 
-/** The host of a pattern that forbids, as addresses write it. Undefined: no address can have it. */
+/** The host of a deny pattern in the form of parsed URLs; undefined when no URL can have it. */
 function refusedHost(name: string): string | undefined {
   if (!name.includes('*')) return parsed(`http://${name}/`)?.hostname.replace(/\.$/, '');
   const host = name
@@ -177,7 +174,7 @@ function refusedHost(name: string): string | undefined {
   return /^(?:[a-z0-9._*-]+|\[[a-f0-9:.*]+\]?|\*?[a-f0-9:.*]+\])$/.test(host) ? host : undefined;
 }
 
-/** A host of other letters is compared in the form that addresses carry. */
+/** Converts an international host to the ASCII form of parsed URLs. */
 function ascii(host: string): string {
   if (/^[\x20-\x7e]*$/.test(host) || host.includes('*')) return host;
   return parsed(`http://${host}/`)?.hostname ?? host;

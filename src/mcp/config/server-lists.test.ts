@@ -82,7 +82,7 @@ describe('lists of servers', () => {
     expect(isBlocked([allow('managed')], 'a', stdio('x'))).toBe(true);
     expect(isBlocked([allow('managed', { serverName: 'a' })], 'a', stdio('x'))).toBe(false);
     expect(isBlocked([allow('managed', { serverName: 'a' })], 'b', stdio('x'))).toBe(true);
-    // The host's own process is no server of the machine.
+    // Allow lists do not apply to in-process servers.
     expect(isBlocked([allow('managed')], 'a', sdk)).toBe(false);
     expect(isBlocked([deny('user', { serverName: 'A' })], 'a', sdk)).toBe(true);
   });
@@ -123,7 +123,7 @@ describe('lists of servers', () => {
       expect(isBlocked(said, 'a', stdio('x'))).toBe(true);
       expect(isBlocked(said, 'b', stdio('x'))).toBe(false);
     }
-    // A host's administrator is one too.
+    // A host's own settings may also restrict to managed lists.
     const host = allow('sdk', { serverName: 'a' });
     const ofHost = [host, ['sdk', 'allowManagedMcpServersOnly', true] as const];
     expect(isBlocked(ofHost, 'a', stdio('x'))).toBe(false);

@@ -9,30 +9,29 @@ import { expand, type Variables } from './expand.js';
 import { serverKey } from './names.js';
 import { unfitting, urlFits } from './server-lists-url.js';
 
-/** One line of `allowedMcpServers` or `deniedMcpServers`, its variables expanded. */
+/** An item of `allowedMcpServers` or `deniedMcpServers` with variables expanded. */
 export type ListItem = { readonly origin: string } & (
   | { readonly by: 'name'; readonly name: string }
   | { readonly by: 'command'; readonly words: readonly string[] }
   | { readonly by: 'url'; readonly pattern: string }
 );
 
-/** What may be used: nothing that is denied, and what every fence lets through. */
+/** A server may be used when no item denies it and every allow list contains it. */
 export interface ServerLists {
   readonly denied: readonly ListItem[];
-  /** Each is a whole list; no fence at all lets everything through, an empty list nothing. */
+  /** The allow lists: none allows everything, an empty list nothing. */
   readonly fences: readonly (readonly ListItem[])[];
 }
 
-/** What the lists look at. */
 export interface ListedServer {
   readonly name: string;
   readonly entry: McpEntry;
 }
 
 /**
- * The lists that are in force. Deny lists of all files add up. Allow lists of the administrator, the
- * command line and the user add up too; those of a project and of a host can only narrow further.
- * Where only the administrator's counts, nobody adds to it, and every other list still narrows.
+ * Reads the lists. Deny lists add up. The allow lists of administrator, command line and user form one list;
+ * those of projects and hosts narrow it. With `allowManagedMcpServersOnly` the lists of command line and user
+ * narrow too instead of adding.
  */
 export function readServerLists(
   values: SettingValues,
@@ -58,7 +57,7 @@ export function readServerLists(
   const hasOwn = values.has('allowedMcpServers', (one) => one === 'managed' || one === 'sdk');
   if (managedOnly === undefined || hasOwn) return { lists: { denied, fences: listed }, problems };
   problems.push(noOwnList(managedOnly));
-  // fail-closed: a list that is not there names nobody.
+  // fail-closed: a missing managed list allows no server.
   return { lists: { denied, fences: [...listed, []] }, problems };
 }
 
@@ -75,16 +74,15 @@ function noOwnList(said: Sourced<unknown>): ConfigProblem {
 }
 
 /**
- * Why a server may not be used; undefined when it may. The one gate for servers of every source. A
- * server in the host's own process is no program and no address: only a deny list reaches it.
+ * Why a server of any source may not be used; undefined when it may. Allow lists do not apply to in-process
+ * (`sdk`) servers.
  */
 export function blockedReason(lists: ServerLists, server: ListedServer): string | undefined {
-  // Most people keep no list.
   if (lists.denied.length === 0 && lists.fences.length === 0) return undefined;
   const denies = lists.denied.find((one) => denied(one, server));
   if (denies !== undefined) return `deniedMcpServers forbids it (${denies.origin})`;
   if (server.entry.type === 'sdk') return undefined;
-  // fail-closed: a list that is there and does not name the server refuses it.
+  // fail-closed: a server that an existing allow list does not contain is refused.
   if (!lists.fences.every((fence) => allowed(fence, server))) {
     return 'allowedMcpServers does not list it';
   }
@@ -92,7 +90,7 @@ export function blockedReason(lists: ServerLists, server: ListedServer): string 
   return isByCommand ? otherProgram(server.entry) : undefined;
 }
 
-/** fail-closed: the same words with another PATH are another program than the one that was allowed. */
+/** fail-closed: another PATH makes the allowed command start another program. */
 function otherProgram(entry: McpEntry): string | undefined {
   if (entry.type !== 'stdio') return undefined;
   const name = Object.keys(entry.env).find(steersProgram);
@@ -105,7 +103,10 @@ function denied(one: ListItem, { name, entry }: ListedServer): boolean {
   return one.by === 'name' ? folded(one.name) === folded(name) : fits(one, entry, true);
 }
 
-/** A name is the weakest mark: it counts only where the list has none of the stricter kind. */
+/**
+ * Names are the weakest criterion and count only when the list has no commands (or, for remote servers, no
+ * addresses).
+ */
 function allowed(fence: readonly ListItem[], { name, entry }: ListedServer): boolean {
   const stricter = entry.type === 'stdio' ? 'command' : 'url';
   if (fence.some(({ by }) => by === stricter)) return fence.some((one) => fits(one, entry, false));
@@ -159,22 +160,22 @@ function item(one: Sourced<unknown>, { key, variables, problems }: Reading): rea
   if (missing.size === 0) {
     const idle = forbids ? read.map(forbidsNothing).find((why) => why !== undefined) : undefined;
     if (idle === undefined) return read;
-    // fail-closed: what is to be forbidden was written so that it forbids nothing.
+    // fail-closed: a deny item that can never match is a mistake.
     problems.push({ severity: 'fatal', ...place, ...idle });
     return [];
   }
   problems.push({
-    // fail-closed: what is to be forbidden cannot be known.
+    // fail-closed: without the variable it is unknown what to deny.
     severity: forbids ? 'fatal' : 'warning',
     ...place,
     message: `\`${key}\` uses ${[...missing].map((name) => `\${${name}}`).join(', ')}, which has no value.`,
     remedy: 'Set the variable, or give it a default.',
   });
-  // Of an allow list it stays, met by nobody: its kind still says that names alone are not enough.
+  // An allow item stays unmatched: its presence still makes names insufficient.
   return forbids ? [] : read;
 }
 
-/** Why an item of a deny list fits no server at all. */
+/** Why a deny item can match no server. */
 function forbidsNothing(one: ListItem): Pick<ConfigProblem, 'message' | 'remedy'> | undefined {
   const says = (what: string, why: string): string =>
     `\`deniedMcpServers\` forbids nothing with ${what}: ${why}.`;

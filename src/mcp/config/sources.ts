@@ -14,11 +14,11 @@ import { mcpStores } from './stores.js';
 import type { DynamicServers, McpConfigDeps, RawServer, RawServers } from './types.js';
 
 const MOST_BYTES = 2 * 1024 * 1024;
-/** Other programs keep their history in it. */
+/** The personal file also holds the history of other programs. */
 const MOST_PERSONAL_BYTES = 64 * 1024 * 1024;
 const MANAGED_FILE = 'managed-mcp.json';
 
-/** Collects what was read, strongest source first. */
+/** Collects servers and problems, strongest source first. */
 class Collected {
   readonly servers: RawServer[] = [];
   readonly problems: ConfigProblem[] = [];
@@ -36,7 +36,7 @@ class Collected {
   }
 }
 
-/** Reads every source at once; where no file is, nothing more is done. */
+/** Reads all sources in parallel. */
 export async function readSources(deps: McpConfigDeps): Promise<RawServers> {
   const { fs, sources } = deps;
   const wants = (source: string): boolean => deps.strict !== true && sources.includes(source);
@@ -93,7 +93,7 @@ function readPersonal(deps: McpConfigDeps, keys: readonly string[]): Promise<Rea
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** What a personal file says about this project. */
+/** The sections of a personal file about this project. */
 function projectsIn(value: Table, keys: readonly string[]): readonly Table[] {
   const projects = own(value, 'projects');
   return isRecord(projects) ? keys.map((key) => own(projects, key)).filter(isRecord) : [];
@@ -124,11 +124,11 @@ async function readProjects(deps: McpConfigDeps): Promise<readonly ReadDocument[
   });
 }
 
-/** A file that says something and declares no server was meant to declare some. */
+/** A project file without `mcpServers` is probably a mistake. */
 function withoutTable(read: ReadDocument): readonly ConfigProblem[] {
   if (read.kind !== 'document') return [];
   const { value, file, lineOf } = read.document;
-  // `$schema` says nothing about servers.
+  // `$schema` and similar keys do not count.
   const keys = Object.keys(value).filter((key) => !key.startsWith('$'));
   if (keys.length === 0 || Object.hasOwn(value, 'mcpServers')) return [];
   const meant = keys.find((key) => /^(mcp[_-]?)?servers?$/i.test(key));
@@ -203,7 +203,7 @@ function readDynamic({
   );
 }
 
-/** A file that cannot be read is reported under the name that was given. */
+/** Reports an unreadable file under the name given to the flag. */
 function namingFlag(read: ReadDocument, given: string): ReadDocument {
   if (read.kind !== 'broken') return read;
   const { problem } = read;
@@ -211,7 +211,7 @@ function namingFlag(read: ReadDocument, given: string): ReadDocument {
   return { ...read, problem: { ...problem, message } };
 }
 
-/** fail-closed: what was asked for and cannot be understood is not passed over. */
+/** fail-closed: a requested file without servers is an error. */
 function withServers(read: ReadDocument): ReadDocument {
   if (read.kind !== 'document' || isRecord(read.document.value.mcpServers)) return read;
   return {
@@ -225,7 +225,7 @@ function withServers(read: ReadDocument): ReadDocument {
   };
 }
 
-/** Who keeps flags and hosts from adding servers. */
+/** Why flags and hosts may not add servers. */
 function additionRefusal(deps: McpConfigDeps, exclusive: boolean): string | undefined {
   return exclusive ? `an administrator keeps the list (${MANAGED_FILE})` : sideloadRefusal(deps);
 }
@@ -239,12 +239,12 @@ function takeDynamic(
     const found = new Collected();
     found.take(read, ['mcpServers'], { scope: 'dynamic', ofHost });
     all.problems.push(...found.problems);
-    // A host's own servers are part of the host, not of the machine's configuration.
+    // Servers in the host's process are part of the host and not subject to the administrator's list.
     const isOwn = ({ raw }: RawServer): boolean => ofHost && isRecord(raw) && raw.type === 'sdk';
     const refused = refusal === undefined ? [] : found.servers.filter((one) => !isOwn(one));
     all.servers.push(...found.servers.filter((one) => !refused.includes(one)));
     if (refused.length > 0) {
-      // fail-closed: only the administrator's servers may be used, so the wish cannot be met.
+      // fail-closed: the administrator excludes other servers, so the request is an error.
       all.problems.push({
         severity: 'fatal',
         file: read.kind === 'document' ? (read.document.file ?? '--mcp-config') : '--mcp-config',
@@ -275,7 +275,7 @@ function tableOf(servers: Readonly<Record<string, unknown>>, file?: string): Rea
   return { kind: 'document', document };
 }
 
-/** File names that were never read by anybody, and where the servers in them belong. */
+/** Warns about server files at places that are never read. */
 async function misplacedFiles(deps: McpConfigDeps): Promise<readonly ConfigProblem[]> {
   const root = deps.levels.at(-1) ?? deps.cwd;
   const { personal, project } = mcpStores(deps);
@@ -305,7 +305,7 @@ async function holdsServers({ fs }: McpConfigDeps, file: string): Promise<boolea
     if (stat?.kind !== 'file' || stat.size > MOST_BYTES) return false;
     return (await fs.readText(file, { maxBytes: MOST_BYTES })).includes('"mcpServers"');
   } catch {
-    // What cannot be read there means nothing to us either.
+    // An unreadable file needs no hint.
     return false;
   }
 }

@@ -7,26 +7,26 @@ import { join, toPosix } from '../../platform/fs/paths.js';
 import { parseLocatedJson } from '../../settings/files/json.js';
 import type { Variables } from './expand.js';
 
-/** Where servers of the three writable scopes stand. */
+/** The files of the three writable scopes. */
 export interface McpStores {
-  /** `~/.claude.json`, or the same file in `CLAUDE_CONFIG_DIR`: user scope, local scope, switches. */
+  /** `~/.claude.json` or the same file in `CLAUDE_CONFIG_DIR`; holds user scope, local scope and switches. */
   readonly personal: string;
-  /** `.mcp.json` of the project's root. */
+  /** `.mcp.json` in the project's root. */
   readonly project: string;
-  /** The keys below `projects` that mean this project, nearest first. */
+  /** The keys below `projects` that refer to this project, nearest first. */
   readonly projectKeys: readonly string[];
-  /** The one of them that is written to: the project's root. */
+  /** The key for writing: the project's root. */
   readonly projectKey: string;
 }
 
 export interface StorePlaces {
   readonly home: string;
   readonly cwd: string;
-  /** The project's root last. */
+  /** Ends with the project's root. */
   readonly levels: readonly string[];
   readonly startEnv: Variables;
   readonly configDir: string;
-  /** Real paths of start directory and root, where they differ. */
+  /** Real paths of the start directory and the root. */
   readonly real?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface WriteDeps {
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Adds a server to the file of a scope and leaves the rest of it as it was. The file's name. */
+/** Adds a server to the file of a scope, keeps the rest unchanged and returns the file name. */
 export async function addServer(
   deps: WriteDeps,
   server: { readonly scope: WritableScope; readonly name: string; readonly raw: unknown },
@@ -69,7 +69,7 @@ export async function addServer(
   return await write(deps, file, read.value, edited);
 }
 
-/** Takes a server out of the file of a scope. Undefined: it was not there. */
+/** Removes a server from the file of a scope; undefined when it is not there. */
 export async function removeServer(
   deps: WriteDeps,
   { scope, name }: { readonly scope: WritableScope; readonly name: string },
@@ -84,7 +84,7 @@ export async function removeServer(
   return await write(deps, file, read.value, text);
 }
 
-/** The first way is the one that is written to. */
+/** The first path is used for writing. */
 function placeOf(
   stores: McpStores,
   scope: WritableScope,
@@ -97,13 +97,12 @@ function placeOf(
 }
 
 interface FileText {
-  /** Without a byte order mark. */
   readonly text: string;
   readonly mark: string;
   readonly content: unknown;
 }
 
-/** fail-closed: a file that is not understood is not written over. */
+/** fail-closed: a file that does not parse is not overwritten. */
 async function textOf({ fs }: WriteDeps, file: string): Promise<Result<FileText, string>> {
   try {
     const there = (await fs.stat(file)) !== undefined;
@@ -126,7 +125,7 @@ async function write(
   text: string,
 ): Promise<Result<string, string>> {
   try {
-    // A new file may come to hold keys.
+    // A new personal file may later contain keys.
     await fs.writeAtomic(file, `${mark}${text}`, file.endsWith('.mcp.json') ? {} : { mode: 0o600 });
     return ok(file);
   } catch (thrown) {

@@ -4,83 +4,78 @@ import type { McpApprovals } from '../approval/project-approvals.js';
 import type { McpScope, ServerDeclaration } from '../server.js';
 import type { Variables } from './expand.js';
 
-/**
- * Servers for one session. Text: a value of `--mcp-config`, a file's name or JSON. Otherwise what a
- * host hands over, already parsed: a table of entries by name.
- */
+/** Servers for one session: a `--mcp-config` value (file name or JSON text) or a host's parsed table of entries. */
 export type DynamicServers = string | Readonly<Record<string, unknown>>;
 
 export interface McpConfigDeps {
   readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'realPath'>;
   readonly cwd: string;
-  /** The directories whose `.mcp.json` counts: the start directory first, the project's root last. */
+  /** The directories whose `.mcp.json` is read, from the start directory up to the project's root. */
   readonly levels: readonly string[];
   readonly home: string;
-  /** The user's configuration directory. */
   readonly configDir: string;
   readonly managedDir: string;
-  /** What `${NAME}` stands for in entries: the process's variables and those of settings. */
+  /** Values for `${NAME}` in entries: the environment of the process and of settings. */
   readonly env: Variables;
-  /** Of the process alone, for an administrator's lists and for where files are. */
+  /** The process environment alone, for an administrator's lists and for file locations. */
   readonly startEnv: Variables;
   readonly values: SettingValues;
-  /** Which optional settings sources count. */
+  /** The optional settings sources that are enabled. */
   readonly sources: readonly string[];
   readonly dynamic?: readonly DynamicServers[];
-  /** `--strict-mcp-config`: besides an administrator's, only `dynamic`. */
+  /** `--strict-mcp-config`: use only `dynamic` and the administrator's servers. */
   readonly strict?: boolean;
-  /** Whether the project's files may execute, as they are now. Asked only when a project has servers. */
+  /** Whether the project is trusted at present; asked only when it declares servers. */
   trusted(): Promise<boolean>;
   readonly approvals: McpApprovals;
-  /** Somebody sees the list, or was asked. Otherwise each server that waits for approval is a problem too. */
+  /** A person sees the list or was asked; otherwise each server that waits for approval adds a warning. */
   readonly interactive?: boolean;
-  /** Entries of plugins, by the files that they stand in. */
   readonly plugins?: readonly PluginServers[];
 }
 
 export interface PluginServers {
-  /** By name; each stands under `plugin:<plugin>:<server>`. */
+  /** Keyed by `plugin:<plugin>:<server>`. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly file: string;
 }
 
 export interface McpConfiguration {
-  /** One for each name, strongest source first. All of them, whatever their standing. */
+  /** One declaration per name with any standing, strongest source first. */
   readonly servers: readonly ServerDeclaration[];
-  /** Any `fatal` among them means: do not start. */
+  /** A `fatal` problem stops the start. */
   readonly problems: readonly ConfigProblem[];
-  /** An administrator's `managed-mcp.json` is there: nothing else adds servers. */
+  /** An administrator's `managed-mcp.json` exists, so no other source adds servers. */
   readonly exclusive: boolean;
-  /** Of a name that a stronger source also has, or of a project's entry that nobody agreed to. */
+  /** Declarations that a stronger source or an approved server of the same name replaces. */
   readonly hidden: readonly ServerDeclaration[];
-  /** Real path of the project's root, which approvals are kept by. */
+  /** The real path of the project's root, the key of its approvals. */
   readonly project: string;
-  /** What a person should see of a server, as written: no values of variables, no secrets. */
+  /** Describes a server, as written, for the person who approves it; without values and secrets. */
   describe(server: ServerDeclaration): readonly string[];
-  /** What variables in its command, arguments and address stand for now, for whoever is asked about it. */
+  /** The current values of variables in its command, arguments and address. */
   standsFor(server: ServerDeclaration): readonly string[];
-  /** The entry as written, before variables were put in. Undefined for a server of another list. */
+  /** The entry before expansion; undefined for a server of another configuration. */
   written(server: ServerDeclaration): unknown;
 }
 
-/** An entry as some file, flag or host has it, before it is understood. */
+/** An unparsed entry from a file, a flag or the host. */
 export interface RawServer {
   readonly name: string;
   readonly scope: McpScope;
   readonly raw: unknown;
   readonly file?: string;
   readonly ofHost: boolean;
-  /** Line of a value inside of the entry. */
+  /** The line of a value within the entry. */
   line(way: readonly (string | number)[]): number | undefined;
 }
 
-/** What all sources hold, strongest first. */
+/** The entries of all sources, strongest first. */
 export interface RawServers {
   readonly servers: readonly RawServer[];
   readonly problems: readonly ConfigProblem[];
   readonly exclusive: boolean;
-  /** Names that a person switched off for this project. */
+  /** Servers that a person switched off for this project. */
   readonly switchedOff: ReadonlySet<string>;
-  /** The file of the switches is there and cannot be read. */
+  /** The file with the switches, when it exists but is unreadable. */
   readonly switchesUnknown?: string;
 }

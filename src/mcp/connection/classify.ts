@@ -6,7 +6,7 @@ import { failureInside } from '../auth/failure.js';
 import type { AuthFailure } from '../auth/types.js';
 import type { McpLibrary } from './library.js';
 
-/** Carries a failure of ours through the library: thrown, or as the data of an error that stands for an answer. */
+/** Carries a `Failure` through the library, thrown or as the data of an error response. */
 export class Failed extends Error {
   readonly failure: Failure;
 
@@ -16,57 +16,57 @@ export class Failed extends Error {
   }
 }
 
-/** Something that the server sent is not what the protocol says. `said` is safe to show. */
+/** Creates a protocol violation by the server; `said` must be safe to show. */
 export function breach(said?: string): Failed {
   return new Failed({ kind: 'protocol', said });
 }
 
-/** What went wrong, out of all that transports and the library throw. */
+/** What went wrong, derived from everything that transports and the library throw. */
 export type Failure =
-  /** The server answered with an error. */
+  /** The server answered with a JSON-RPC error. */
   | {
       readonly kind: 'rpc';
       readonly code: number;
       readonly message: string;
       readonly data: unknown;
     }
-  /** Its HTTP side refused the message. `isSessionGone`: because it knows our session no more. */
+  /** The server refused the message with an HTTP status; `isSessionGone` when it no longer knows the session. */
   | { readonly kind: 'http'; readonly status: number; readonly isSessionGone: boolean }
-  /** `isOwn`: of credentials that were configured, where a sign-in would not help. */
+  /** `isOwn`: the configured credentials were refused, so a sign-in would not help. */
   | {
       readonly kind: 'auth';
       readonly isOwn: boolean;
       readonly message?: string | undefined;
-      /** Set where the token is good, but not for this; the scope may not be named. */
+      /** The token is valid but lacks a scope, which the server may not name. */
       readonly lacks?: { readonly scope: string | undefined };
     }
-  /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
+  /** Authorization failed and a sign-in would not help. The message is safe to show. */
   | { readonly kind: 'auth-failed'; readonly message: string }
   | { readonly kind: 'network'; readonly network: HttpErrorKind }
-  /** The child of a stdio server ended, or did not start. `program`: what was to be started. */
+  /** The child of a stdio server exited or did not start; `program` is its command. */
   | {
       readonly kind: 'ended';
       readonly end: LineProcessEnd;
       readonly program?: string;
     }
-  /** The channel closed while an answer was awaited, or the host that carries messages gave none. */
+  /** The channel closed before the answer, or the host that relays messages did not answer. */
   | { readonly kind: 'closed' }
-  /** The channel did not take the message. */
+  /** The channel rejected the message. */
   | { readonly kind: 'not-sent' }
   | { readonly kind: 'timeout' }
-  /** The headers that the entry asks for could not be had. The text is safe to show. */
+  /** The headers helper failed. The message is safe to show. */
   | { readonly kind: 'headers'; readonly message: string }
-  /** A message of the server was longer than any that is taken. */
+  /** The server sent a message over the size limit. */
   | { readonly kind: 'too-long' }
-  /** Called off by us, and the server told so. `text` is for people. */
+  /** We cancelled the request and told the server; `text` is for people. */
   | {
       readonly kind: 'stopped';
       readonly code: 'aborted' | 'call-timeout' | 'idle-timeout';
       readonly text: string;
     }
-  /** The server sent without end and was let go of. The text is safe to show. */
+  /** The server flooded us and was disconnected. The message is safe to show. */
   | { readonly kind: 'flooded'; readonly message: string }
-  /** What it sent is not what the protocol says. `said`: what that was, in words that are safe to show. */
+  /** The server violated the protocol; `said` describes how and is safe to show. */
   | { readonly kind: 'protocol'; readonly said?: string };
 
 export function classify(library: McpLibrary, thrown: unknown): Failure {
@@ -97,7 +97,7 @@ function authFailure({ kind, message }: AuthFailure): Failure {
 
 function rpcError(error: { code: number; message: string; data?: unknown }): Failure {
   if (error.data instanceof Failed) return error.data.failure;
-  // The old libraries say so when the channel below them is gone.
+  // Older libraries report a closed channel with this code and text.
   if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
     return { kind: 'closed' };
   }
@@ -115,7 +115,7 @@ function isAuthError(library: McpLibrary, thrown: unknown): boolean {
 function httpStatus(status: number, data: unknown): Failure {
   if (status === 401) return { kind: 'auth', isOwn: false };
   const text = isRecord(data) && typeof data.text === 'string' ? data.text.slice(0, 4096) : '';
-  // Many servers answer 400 where the protocol wants 404; both come before anything has run.
+  // Many servers answer 400 where the protocol wants 404; neither has run anything yet.
   const isSessionGone = status === 404 || (status === 400 && /session/i.test(text));
   return { kind: 'http', status, isSessionGone };
 }
@@ -138,7 +138,7 @@ function sdkError(library: McpLibrary, error: { code: string; data?: unknown }):
   }
 }
 
-/** The SSE part of the library throws plain errors with the status in their text. */
+/** The library's SSE client throws plain errors with the status in their text. */
 function plainError(thrown: unknown): Failure {
   if (!(thrown instanceof Error)) return { kind: 'protocol' };
   const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(thrown.message);
@@ -150,7 +150,7 @@ function plainError(thrown: unknown): Failure {
   return network === undefined ? { kind: 'protocol' } : { kind: 'network', network };
 }
 
-/** An event source hands on only the text of what its fetch threw, which holds the system's code. */
+/** An event source keeps only the message of a fetch error, which contains the system's error code. */
 function networkOf(error: Error): HttpErrorKind {
   const codes = error.message.match(/\bE[A-Z_]+\b/g) ?? [];
   return codes.map(networkErrorKind).find((kind) => kind !== undefined) ?? 'other';

@@ -38,7 +38,7 @@ export type {
 } from './deps.js';
 export type { ConnectionTimeouts } from './timeouts.js';
 
-/** Nothing is started or dialled before the first need. */
+/** Starts or contacts the server at its first use. */
 export function createConnection(
   declaration: ServerDeclaration,
   deps: ConnectionDeps,
@@ -57,7 +57,7 @@ class Connection implements ClientConnection {
   readonly #words: SafeWords;
   readonly #calls: OpenCalls;
   readonly #link: Link;
-  /** Resources and prompts that cannot be used, for whoever looks at the server. */
+  /** Unusable resources and prompts, for the server's status. */
   readonly #leftOut = new Map<ListKind, string>();
   readonly #told = new Set<string>();
   readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
@@ -135,7 +135,7 @@ class Connection implements ClientConnection {
 
   async call(request: CallRequest, signal: AbortSignal): Promise<Result<RawCallResult, SafeError>> {
     const { tool, toolUseId, idempotencyKey } = request;
-    // Left out where it is undefined: in-process servers are handed the object itself.
+    // The key is omitted instead of undefined, because in-process servers receive this object itself.
     const key = idempotencyKey !== undefined && { idempotencyKey };
     const meta = toolUseId !== undefined && {
       _meta: { 'claudecode/toolUseId': toolUseId, ...key },
@@ -174,7 +174,7 @@ class Connection implements ClientConnection {
   async rootsChanged(): Promise<void> {
     const session = this.#link.session;
     if (session?.era !== 'legacy' || this.declaration.entry?.type === 'sdk') return;
-    // A server that is gone hears of the directories when it is back.
+    // A disconnected server asks for the roots when it reconnects.
     await session.client.sendRootsListChanged().catch(() => {});
   }
 
@@ -187,7 +187,7 @@ class Connection implements ClientConnection {
     await this.#link.close();
   }
 
-  /** Repeated only where the server surely did nothing, and then once for each reason. */
+  /** Retries only when the server cannot have done anything, and once per reason. */
   async #request<T>(
     job: Job,
     read: (result: unknown) => T | undefined,
@@ -204,7 +204,7 @@ class Connection implements ClientConnection {
         return value === undefined ? err(this.#errorOf({ kind: 'protocol' }, job)) : ok(value);
       }
       const failure = outcome.error;
-      // Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others.
+      // Without a `stepUp` handler or with configured credentials the missing scope is an ordinary refusal.
       if (failure.kind === 'auth' && !failure.isOwn && failure.lacks && this.#deps.stepUp)
         return err(scopeError(this.#words, failure.lacks.scope));
       this.#link.failed(session.value, failure);
@@ -213,7 +213,7 @@ class Connection implements ClientConnection {
       if (isLast || (reason === 'pages' && !(await this.#visitPages(failure, signal))))
         return err(this.#errorOf(failure, job));
       repeated.add(reason);
-      // It has other headers in mind than those that we knew of.
+      // The server expects other headers than its last tool list declared.
       if (reason === 'headers') await this.#list('tools');
     }
   }
@@ -222,7 +222,7 @@ class Connection implements ClientConnection {
     const { name } = job.params;
     if (job.method !== 'tools/call') return job;
     const known = this.#lists.tools?.filter((tool) => tool.name === name);
-    // One that could not be read may have the same name.
+    // An unreadable tool in the list may have the same name.
     return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
   }
 
@@ -261,7 +261,7 @@ class Connection implements ClientConnection {
         last ??= session.error;
         break;
       }
-      // One time limit for all pages and attempts; to connect for the first time has its own.
+      // One time limit covers all pages and attempts; the first connect has its own.
       if (attempt === 0) until = this.#deps.clock.monotonic() + this.#link.timeouts.listMs;
       try {
         const options = { left, signal: this.#link.ending };
@@ -273,7 +273,7 @@ class Connection implements ClientConnection {
         const failure = session.value.failure(thrown);
         this.#link.failed(session.value, failure);
         last = this.#errorOf(failure);
-        // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.
+        // An unknown method means an empty list, and a disconnect is reported as such.
         const isUnknown = failure.kind === 'rpc' && failure.code === UNKNOWN_METHOD;
         isOfList = !isUnknown && failure.kind !== 'flooded';
         if (!isTransient(failure)) break;
@@ -287,7 +287,7 @@ class Connection implements ClientConnection {
     return err(error);
   }
 
-  /** Tools that are left out are told of by whoever checks their definitions. */
+  /** Unusable tools are reported by the check of definitions instead. */
   #noteLeftOut(kind: ListKind, text: string | undefined): void {
     if (kind === 'tools') return;
     if (text === undefined) {
@@ -301,22 +301,21 @@ class Connection implements ClientConnection {
   }
 }
 
-/** A server whose lists are wrong in another way each time is told of no more. */
+/** Limits the notes about a server whose lists fail differently each time. */
 const MOST_TOLD = 10;
 
-/** Other failures are those of the connection, which is told of for itself. */
+/** Only these failures concern the list; connection failures are reported separately. */
 const OF_THE_LIST: ReadonlySet<SafeError['code']> = new Set([
   'protocol',
   'server-error',
   'call-timeout',
 ]);
 
-/** A listener's own trouble must not end what told it. */
 function quietly(tell: () => void): void {
   try {
     tell();
   } catch {
-    // Whoever listens has to look after its own errors.
+    // An error in a listener must not disturb the connection.
   }
 }
 

@@ -6,23 +6,23 @@ import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { Elicit, McpConnection } from '../server.js';
 import type { ConnectionTimeouts } from './timeouts.js';
 
-/** A connection with what only its owner needs. */
+/** The connection as its owner sees it. */
 export interface ClientConnection extends McpConnection {
-  /** The working directories changed: a connected server of the old protocol is told. Never rejects. */
+  /** Notifies a connected server of the old protocol that the working directories changed. Never rejects. */
   rootsChanged(): Promise<void>;
-  /** For people alone, never for the model: up to 64 KiB of what the child wrote to standard error. */
+  /** Up to 64 KiB of the child's standard error, for people only and never for the model. */
   stderr(): string;
 }
 
-/** The way to a server in the host's process: JSON-RPC messages that the host carries. */
+/** Relays JSON-RPC messages to a server in the host's process. */
 export interface SdkBridge {
-  /** Resolves with the answer to a request; what it resolves with for a notification is ignored. */
+  /** Resolves with the response to a request; the result for a notification is ignored. */
   send(message: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** Set by the connection. To be called with what the server sends by itself. */
+  /** Set by the connection; receives the messages that the server initiates. */
   onmessage?: ((message: unknown) => void) | undefined;
 }
 
-/** What a server says that the token lacks (403, `insufficient_scope`). */
+/** The missing rights from a 403 with `insufficient_scope`. */
 export interface StepUpChallenge {
   readonly scope?: string;
   readonly resourceMetadataUrl?: string;
@@ -31,29 +31,29 @@ export interface StepUpChallenge {
 
 export interface ConnectionDeps {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
-  /** The whole environment. Children get the minimal part; time limits and proxies are read from it. */
+  /** The whole environment: children get a minimal part, timeouts and proxies are read from it. */
   readonly env: Environment;
-  /** Where children run. */
+  /** The working directory of children. */
   readonly cwd: string;
   readonly clock: Clock;
-  /** The working directories, as the server may know them. */
+  /** The working directories for the server's `roots/list`. */
   roots(): readonly string[];
   readonly elicit: Elicit;
-  /** Not used where the headers carry an `Authorization` of their own. */
+  /** Not used when the configured headers contain `Authorization`. */
   readonly authProvider?: AuthProvider;
-  /** True: a token with more scope is stored, and the refused request is sent once more. */
+  /** True when a token with more scope is stored and the request may be retried. */
   readonly stepUp?: (challenge: StepUpChallenge) => Promise<boolean>;
-  /** Called before somebody wants a server back whose sign-in was missing. */
+  /** Called before a reconnect when a sign-in was missing. */
   readonly refreshAuth?: () => Promise<void>;
-  /** Further headers, which win over the entry's: asked per connection, and once more on 401 and 403. */
+  /** Extra headers that override the entry's; requested per connection and again after 401 or 403. */
   readonly headers?: () => Promise<Result<Record<string, string>, string>>;
-  /** Of `sdk` entries. */
+  /** For `sdk` entries. */
   readonly sdkTransport?: SdkBridge;
-  /** File for what the child writes to standard error. */
+  /** The file for the child's standard error. */
   readonly log?: string;
-  /** Told, for people, what is not to be missed of a server. */
+  /** Receives notes for people about the server. */
   onNote?(text: string): void;
   readonly clientInfo?: { readonly name: string; readonly version: string };
-  /** In place of what the environment and the entry say. */
+  /** Overrides environment and entry. */
   readonly timeouts?: Partial<ConnectionTimeouts>;
 }

@@ -1,4 +1,4 @@
-/** The client library, which costs a tenth of a second to load: only when a server is really connected. */
+/** The client library takes 0.1 s to load, so it is loaded at the first connection. */
 export type McpLibrary = typeof import('@modelcontextprotocol/client');
 
 export function loadLibrary(): Promise<McpLibrary> {

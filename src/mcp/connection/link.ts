@@ -27,7 +27,7 @@ export interface LinkParts {
 
 type Refusal = Extract<Failure, { kind: 'auth' }>;
 
-/** Attempts of one connect, and of the reconnecting that nobody asked for. */
+/** Attempts per connect and per automatic reconnect. */
 const FIRST_ATTEMPTS = 3;
 const REOPEN_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;
@@ -36,8 +36,8 @@ const TOO_LATE = ['connect-timeout', 'did not answer in time.'] as const;
 const NO_ENTRY: McpEntry = { type: 'sdk' };
 
 /**
- * The connection to one server with restarts and back-off; a missing sign-in is remembered by its provider. The library has no reconnect
- * policy, and keeps a session that the server has forgotten (typescript-sdk#1708).
+ * The connection to one server with restarts and back-off; the auth provider remembers a missing sign-in. The
+ * library has no reconnect policy and keeps a session that the server has lost (typescript-sdk#1708).
  */
 export class Link {
   readonly timeouts: ConnectionTimeouts;
@@ -54,7 +54,7 @@ export class Link {
   #knownEra: Era | undefined;
   #lastStderr = '';
   #reopening: NodeJS.Timeout | undefined;
-  /** It sent without end. Set until somebody wants it back. */
+  /** Why a flooding server was disconnected; set until a person reconnects it. */
   #cut: SafeError | undefined;
 
   constructor(declaration: ServerDeclaration, parts: LinkParts) {
@@ -70,7 +70,7 @@ export class Link {
     return this.#session?.open;
   }
 
-  /** Aborts when the link is closed for good. */
+  /** Aborts when the link closes for good. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }
@@ -79,7 +79,7 @@ export class Link {
     return this.#session?.open.stderr() ?? this.#lastStderr;
   }
 
-  /** Connects unless it is connected, sharing one attempt. `late`: what is said when the signal aborts first. */
+  /** Connects if necessary and shares a running attempt; `late` is the error when the signal aborts first. */
   async connect(
     signal?: AbortSignal,
     late: readonly [SafeError['code'], string] = TOO_LATE,
@@ -87,7 +87,7 @@ export class Link {
     const { standing } = this.#declaration;
     const { words } = this.#parts;
     if (standing.kind !== 'ready') {
-      // fail-closed: what nobody agreed to is not started, whoever asks.
+      // fail-closed: an unapproved server is never started.
       return err(safeError(words, 'refused', `may not be used: ${standing.reason}`));
     }
     if (signal?.aborted) return err(safeError(words, ...late));
@@ -101,7 +101,7 @@ export class Link {
     return await orAbort(this.#attempt, signal).catch(() => err(safeError(words, ...late)));
   }
 
-  /** Forgets failures, and the connection with them. */
+  /** Drops the connection and clears failures and back-off. */
   async forget(): Promise<void> {
     this.#backoff.reset();
     this.#cut = undefined;
@@ -109,7 +109,7 @@ export class Link {
     await this.#attempt;
     this.#drop();
     await this.#clearing;
-    // It fails for its own reasons; the attempt that follows tells what is missing.
+    // A failed refresh is ignored: the following attempt reports what is missing.
     if (this.state === 'needs-auth') await this.#parts.deps.refreshAuth?.().catch(() => {});
   }
 
@@ -123,7 +123,7 @@ export class Link {
     this.#set('disabled', undefined);
   }
 
-  /** A request on this session failed so: is the session still good? */
+  /** Decides after a failed request whether the session is still usable. */
   failed(session: Session, failure: Failure): void {
     if (this.#session?.open !== session) return;
     if (failure.kind === 'auth') {
@@ -131,7 +131,8 @@ export class Link {
       this.#missesAuth(failure);
     } else if (failure.kind === 'network' ? failure.network !== 'aborted' : OVER.has(failure.kind))
       this.#lost(session);
-    // In band it may have come after some work: the session goes, the call is not repeated.
+    // A JSON-RPC session error may follow partial work, so the session is dropped and the call is not
+    // repeated.
     else if ((failure.kind === 'http' && failure.isSessionGone) || isSessionError(failure))
       this.#drop();
   }
@@ -139,7 +140,7 @@ export class Link {
   #heldBack(): SafeError | undefined {
     const { words } = this.#parts;
     if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
-    // fail-closed: connected by itself, it would begin anew.
+    // fail-closed: a reconnected server would flood again.
     if (this.#cut !== undefined) return this.#cut;
     const waitMs = this.#backoff.waitMs();
     if (waitMs === 0) return undefined;
@@ -225,7 +226,7 @@ export class Link {
     return err(error);
   }
 
-  /** Whoever was connecting it hears so; of others nobody would. */
+  /** Records the disconnect, so that later connects fail with its reason. */
   #cutFor(why: string): SafeError {
     const { words } = this.#parts;
     const remedy = `Look at what is wrong with it; /mcp reconnect ${words.server} connects it anew.`;
@@ -235,12 +236,12 @@ export class Link {
 
   #missesAuth(refusal: Refusal): SafeError {
     const error = errorOf(this.#parts.words, refusal, 'connect');
-    // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
+    // fail-closed: refused configured credentials are a failure, not a reason to try others.
     this.#set(refusal.isOwn ? 'failed' : 'needs-auth', error);
     return error;
   }
 
-  /** It is gone, and not because we wanted it. */
+  /** Handles a connection that ended unexpectedly. */
   #lost(session: Session): void {
     const current = this.#session;
     if (current?.open !== session) return;
@@ -259,7 +260,7 @@ export class Link {
     else if (this.#isRemote()) this.#reopen(1);
   }
 
-  /** Remote servers are called back by themselves, as they may have something to tell. */
+  /** Reconnects remote servers automatically, because they may have notifications. */
   #reopen(attempt: number): void {
     const { backoffMs, maxBackoffMs } = this.timeouts;
     const waitMs = Math.min(backoffMs * 2 ** (attempt - 1), maxBackoffMs);
@@ -270,11 +271,11 @@ export class Link {
       const isOver = result.ok || this.state === 'needs-auth' || this.#ending.signal.aborted;
       if (!isOver && attempt < REOPEN_ATTEMPTS) this.#reopen(attempt + 1);
     }, waitMs);
-    // A program that is done does not wait for a server that may come back.
+    // The timer does not keep the process alive.
     this.#reopening.unref();
   }
 
-  /** Lets go of the session; what is left of it is cleared away behind our back. */
+  /** Drops the session and closes it in the background. */
   #drop(): void {
     const session = this.#session?.open;
     if (session === undefined) return;
@@ -297,12 +298,12 @@ export class Link {
   }
 }
 
-/** Failures after which the connection is of no use any more. */
+/** Failures that make the connection unusable. */
 const OVER: ReadonlySet<Failure['kind']> = new Set([
   ...(['closed', 'ended', 'not-sent', 'flooded', 'too-long'] as const),
 ]);
 
-/** Worth another attempt: the server may be starting, or busy. */
+/** Failures worth a retry, because the server may be starting or busy. */
 function isPassing(thrown: Failure): boolean {
   if (thrown.kind === 'network') {
     return ['refused', 'reset', 'timeout', 'unreachable', 'other'].includes(thrown.network);

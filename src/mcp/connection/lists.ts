@@ -28,14 +28,14 @@ interface FetchedList<K extends ListKind> {
 }
 
 /**
- * All pages of a list. A tool that cannot be read or used is in it with its name alone, so that it does not
- * hide the rest and is told of by whoever checks definitions; other such items are named beside it.
+ * Fetches all pages of a list. An unusable tool stays in it by name only, for the check of definitions to
+ * report; other unusable items are returned separately.
  */
 export async function fetchList<K extends ListKind>(
   session: Session,
   kind: K,
   options: {
-    /** Milliseconds that are left for all pages together. */
+    /** Milliseconds left for all pages. */
     left(): number;
     readonly signal: AbortSignal;
   },
@@ -47,7 +47,7 @@ export async function fetchList<K extends ListKind>(
   const uris = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    // fail-closed: a server that always has one more page does not hold up the rest.
+    // fail-closed: a server with endless pages must not block the others.
     if (page > 0 && options.left() <= 0) throw breach('did not end its list in time.');
     const result = await session.client.request(
       { method: `${kind}/list`, params: { ...(cursor !== undefined && { cursor }) } },
@@ -65,7 +65,7 @@ export async function fetchList<K extends ListKind>(
         items.push(read.item);
       }
     }
-    // fail-closed: a part of an endless list is not the list.
+    // fail-closed: part of an endless list does not count as the list.
     if (items.length + unusable.length > MAX_ITEMS)
       throw breach(`lists more than ${MAX_ITEMS} ${kind}.`);
     const next = result.nextCursor;
@@ -78,14 +78,14 @@ export async function fetchList<K extends ListKind>(
   throw breach(`gives its list in more than ${MAX_PAGES} pages.`);
 }
 
-/** Without a schema it is never offered. Empty for a name that is no text. */
+/** A tool without a schema is never offered; the name is empty when it is not text. */
 function nameAlone(value: unknown, unusable?: string): RawTool {
   const name = isRecord(value) && typeof value.name === 'string' ? value.name : '';
   const inputSchema = undefined as unknown as RawTool['inputSchema'];
   return { name, inputSchema, unusable };
 }
 
-/** The item as far as it may be handed on, or why it is left out. */
+/** Reads an item or says why it is unusable. */
 function readItem<K extends ListKind>(
   session: Session,
   kind: K,
@@ -100,7 +100,7 @@ function readItem<K extends ListKind>(
 }
 
 function problemOf(session: Session, item: ListItems[ListKind]): string | undefined {
-  // fail-closed: what cannot be looked through safely is not offered.
+  // fail-closed: a value that is unsafe to traverse is not offered.
   if (session.isRemote && !isSafeValue(item)) {
     return 'its definition is nested too deep, or something in it is named "__proto__"';
   }
@@ -111,13 +111,12 @@ function problemOf(session: Session, item: ListItems[ListKind]): string | undefi
     : undefined;
 }
 
-/** An item of a server's list that cannot be used, and why. */
 interface Unusable {
   readonly name: unknown;
   readonly reason: string;
 }
 
-/** Why nothing can be read of an item; undefined when it can. Tools are told of by whoever checks their definitions. */
+/** Why an item is unreadable; the check of definitions covers tools. */
 function unreadableReason(kind: ListKind, value: unknown): string | undefined {
   if (kind === 'tools') return undefined;
   if (!isRecord(value)) return 'it is no object';
@@ -125,23 +124,22 @@ function unreadableReason(kind: ListKind, value: unknown): string | undefined {
   if (typeof value.name !== 'string' || value.name === '') return 'it has no name';
   const given = value.arguments ?? [];
   if (!Array.isArray(given)) return 'its arguments are no list';
-  // fail-closed: words are given to arguments by their places, so that none can be left out.
+  // fail-closed: arguments are filled by position, so none can be dropped.
   const isNamed = (one: unknown): boolean => isRecord(one) && typeof one.name === 'string';
   return given.every(isNamed) ? undefined : 'one of its arguments has no name';
 }
 
-/** By what people know it. */
 function nameOfItem(kind: ListKind, value: unknown): unknown {
   if (!isRecord(value)) return '';
   const isGiven = (one: unknown): boolean => typeof one === 'string' && one !== '';
   return [kind === 'resources' ? value.uri : undefined, value.name, value.title].find(isGiven);
 }
 
-/** Whoever reads the list has to give the URI back as it is. */
+/** Checks that a person or model can repeat the URI exactly. */
 function uriProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || uri.trim() === '') return 'it has no URI';
   if (uri.length > LONGEST_URI) return `its URI has ${uri.length} characters`;
-  // fail-closed: what is shown and what is fetched must be the same.
+  // fail-closed: the URI shown and the URI fetched must be the same.
   return oneLine(uri, LONGEST_URI) === uri
     ? undefined
     : 'its URI holds characters that are not seen, or that would be shown as others';
@@ -149,7 +147,7 @@ function uriProblem(uri: unknown): string | undefined {
 
 const REPEATED = 'it is listed more than once; the first one counts';
 
-/** Prompts that stay in the list and are not offered. */
+/** Prompts that stay in the list but are not offered. */
 function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
   const byName = new Map<string, number>();
   const normal = prompts.map(({ name }) => normaliseName(name));
@@ -163,10 +161,10 @@ function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
   });
 }
 
-/** People read a few; a server may have thousands. */
+/** A server may have thousands of unusable items. */
 const MOST_NAMED = 10;
 
-/** One text for all of them, of bounded length and with nothing invisible in it. */
+/** Describes the unusable items in one bounded text without invisible characters. */
 export function unusableText(
   kind: ListKind,
   server: string,
@@ -191,13 +189,13 @@ function isNamed(name: unknown): boolean {
 const KEY = 'x-mcp-header';
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TYPES = new Set(['string', 'integer', 'boolean']);
-/** Their values are data, not schemas. */
+/** These keywords hold data, not schemas. */
 const DATA = new Set(['default', 'const', 'enum', 'examples', KEY]);
 
 /**
- * Whether the parameters that a tool wants repeated as HTTP headers are declared as the protocol demands: by a plain header
- * name of their own, for simple values, reachable through `properties` alone. Tools that break this must not be offered
- * over HTTP; the library leaves them out with a warning on standard error. Nesting is bounded by then.
+ * Whether parameters that are repeated as HTTP headers follow the protocol: a plain unique header name, a
+ * simple type and reachable through `properties` alone. The library drops other tools with a warning on
+ * stderr. Callers have bounded the nesting already.
  */
 export function hasSoundHeaderParameters(
   schema: unknown,

@@ -14,12 +14,12 @@ import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 export interface Job {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get';
   readonly params: Readonly<Record<string, unknown>>;
-  /** As the server listed it last; some of its parameters may have to go into headers. */
+  /** The tool as last listed, because some parameters may have to go into headers. */
   readonly tool?: RawTool | undefined;
   onProgress?(text: string): void;
 }
 
-/** Questions of one server that may be open at a time, and that one refused call may carry. */
+/** Questions of one server that may be open at once, and pages that one refused call may name. */
 const MAX_OPEN = 8;
 const MAX_URLS = 5;
 
@@ -33,7 +33,7 @@ interface OpenCallsParts {
   readonly monotonic: () => number;
 }
 
-/** What one server is asked, and what it wants to know of a person. While one is asked, no call runs out of time. */
+/** Runs requests to one server and the questions it asks people; call timeouts pause while a question is open. */
 export class OpenCalls {
   readonly #parts: OpenCallsParts;
   #running = 0;
@@ -43,7 +43,7 @@ export class OpenCalls {
     this.#parts = parts;
   }
 
-  /** One request with its limits. Never rejects. */
+  /** Sends one request with its time limits. Never rejects. */
   async request(
     session: Session,
     job: Job,
@@ -90,13 +90,13 @@ export class OpenCalls {
       signal.removeEventListener('abort', onAbort);
       limits.stop();
       this.#running -= 1;
-      // What it still asks belongs to a call that nobody waits for.
+      // Open questions belong to a cancelled call.
       if (stopped !== undefined && this.#running === 0) this.withdraw();
     }
   }
 
   async ask(question: Question, signal: AbortSignal): Promise<ElicitAnswer> {
-    // fail-closed: a server that asks without end is not answered.
+    // fail-closed: questions over the limit are declined.
     if (this.#questions.size >= MAX_OPEN || signal.aborted) return { action: 'decline' };
     const own = new AbortController();
     this.#questions.add(own);
@@ -104,14 +104,14 @@ export class OpenCalls {
       const { server, elicit } = this.#parts;
       return await elicit({ ...question, server }, AbortSignal.any([signal, own.signal]));
     } catch {
-      // fail-closed: it promises never to reject; whoever breaks that has not agreed to anything.
+      // fail-closed: `elicit` must not reject; if it does, the person has not agreed.
       return { action: 'cancel' };
     } finally {
       this.#questions.delete(own);
     }
   }
 
-  /** Nobody waits for the answers any more. */
+  /** Aborts the open questions. */
   withdraw(): void {
     for (const question of this.#questions) question.abort();
   }
@@ -123,7 +123,7 @@ interface Progress {
   readonly message?: unknown;
 }
 
-/** The library puts marked parameters into headers. It gets no output schema, or it would check by it. */
+/** Lets the library copy marked parameters into headers; without the output schema it does not validate the result. */
 function callWithHeaders(
   { client }: Session,
   { name, inputSchema }: RawTool,
@@ -134,7 +134,7 @@ function callWithHeaders(
   return client.callTool({ ...params, name }, { ...options, toolDefinition });
 }
 
-/** Characters of the server's own words that people see while a call runs. */
+/** Characters of a progress message shown to people. */
 const PROGRESS_TEXT = 200;
 
 function throttled(job: Job, gapMs: number, monotonic: () => number): (progress: Progress) => void {
@@ -151,14 +151,14 @@ function throttled(job: Job, gapMs: number, monotonic: () => number): (progress:
 
 interface CallLimits extends Pick<ConnectionTimeouts, 'totalMs' | 'idleMs' | 'stillRunningMs'> {
   readonly monotonic: () => number;
-  /** While it is true no time counts: the library's own limits know no such pause. */
+  /** Pauses the limits; the library's own timeouts cannot pause. */
   isPaused(): boolean;
   onExpire(limit: 'total' | 'idle'): void;
-  /** The server has been silent for a while, once more. */
+  /** Called repeatedly while the server stays silent. */
   onStillRunning(seconds: number): void;
 }
 
-/** Counts the time of one call, and the silence of the server in it, in steps of at most a second. */
+/** Measures the call's duration and the server's silence in steps of at most a second. */
 export function watchCall(limits: CallLimits): { heard(): void; stop(): void } {
   const { totalMs, idleMs, stillRunningMs, monotonic } = limits;
   let lookedAt = monotonic();
@@ -190,20 +190,20 @@ export function watchCall(limits: CallLimits): { heard(): void; stop(): void } {
 }
 
 const HEADER_MISMATCH = -32020;
-/** The server wants a person to visit pages first. */
+/** The server requires a person to visit pages first. */
 export const PAGES_REQUIRED = -32042;
 
-/** Why the request may be sent once more; undefined when it may not, or when that would not help. */
+/** Why the request may be repeated; undefined when it may not or that would not help. */
 export function repeatReason(failure: Failure): 'session' | 'pages' | 'headers' | undefined {
   if (failure.kind === 'not-sent') return 'session';
-  // The refusal is of the message itself, before anything in it was looked at.
+  // An HTTP refusal precedes any processing of the message.
   if (failure.kind === 'http') return failure.isSessionGone ? 'session' : undefined;
   if (failure.kind !== 'rpc') return undefined;
   if (failure.code === PAGES_REQUIRED) return 'pages';
   return failure.code === HEADER_MISMATCH ? 'headers' : undefined;
 }
 
-/** Whether the same question, asked of a server that changes nothing by it, may be answered the next time. */
+/** Whether a retry of a read-only request may succeed. */
 export function isTransient(failure: Failure): boolean {
   if (failure.kind === 'network')
     return !NEVER_ARRIVED.has(failure.network) || failure.network === 'refused';
@@ -211,7 +211,7 @@ export function isTransient(failure: Failure): boolean {
   return ['closed', 'ended', 'not-sent', 'timeout'].includes(failure.kind);
 }
 
-/** The pages that a call wants visited before it runs; empty when it names none that can be. */
+/** The pages to visit before the call; empty when the server names none or an unusable one. */
 export function requiredPages(failure: Failure): readonly (Question & { readonly url: string })[] {
   const data = failure.kind === 'rpc' && failure.code === PAGES_REQUIRED ? failure.data : undefined;
   const listed = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
@@ -221,7 +221,7 @@ export function requiredPages(failure: Failure): readonly (Question & { readonly
     const id = typeof elicitationId === 'string' ? elicitationId : undefined;
     return [{ mode: 'url' as const, url, message: String(message), elicitationId: id }];
   });
-  // fail-closed: with one of them left out, the call could not go on anyway.
+  // fail-closed: skipping one required page would not let the call run.
   return pages.length === listed.length ? pages : [];
 }
 

@@ -6,8 +6,8 @@ interface BackoffOptions
 }
 
 /**
- * Keeps a server that ends again and again from being started for every call. The first restart is
- * free; after that each one has to wait twice as long as the one before.
+ * Delays restarts of a server that keeps failing: the first restart is immediate, each later one waits twice
+ * as long as the one before.
  */
 export class Backoff {
   readonly #options: BackoffOptions;
@@ -18,7 +18,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** It ended, or did not come up, after it had lived for so long. */
+  /** Records that the server ended after `livedMs` or failed to start. */
   ended(livedMs: number): void {
     const { backoffMs, maxBackoffMs, stableMs, monotonic } = this.#options;
     if (livedMs >= stableMs) this.#failures = 0;
@@ -27,7 +27,7 @@ export class Backoff {
     this.#until = monotonic() + Math.min(backoffMs * 2 ** (this.#failures - 2), maxBackoffMs);
   }
 
-  /** Milliseconds until it may be started; 0 when it may now. */
+  /** Milliseconds until the next start is allowed. */
   waitMs(): number {
     return Math.max(0, this.#until - this.#options.monotonic());
   }

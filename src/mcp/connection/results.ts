@@ -10,7 +10,7 @@ import type {
   RawTool,
 } from '../server.js';
 
-/** What the library hands on unparsed; the readers below take what fits and leave out the rest. */
+/** A schema that accepts everything: the readers below validate the results. */
 export const AS_IT_IS = {
   '~standard': {
     version: 1,
@@ -19,11 +19,11 @@ export const AS_IT_IS = {
   },
 } as const;
 
-/** Undefined: it is not what the protocol says. */
+/** Undefined for a result that violates the protocol. */
 export function readCallResult(value: unknown): RawCallResult | undefined {
   if (!isRecord(value)) return undefined;
   const content = value.content ?? [];
-  // fail-closed: a task that is still to be done, a question, or content by another name is no empty result.
+  // fail-closed: a result with other fields but no content (a task, a question) is not an empty result.
   const isElsewhere = value.content === undefined && value.structuredContent === undefined;
   if (isElsewhere && Object.keys(value).some((key) => !WITHOUT_CONTENT.has(key))) return undefined;
   if ((value.resultType ?? 'complete') !== 'complete') return undefined;
@@ -114,13 +114,13 @@ function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
 }
 
 /**
- * Whether a value can be handed on: written out again without overflowing the stack of whoever does,
- * and merged without a `__proto__` of its own reaching a prototype. Other transports look at the text.
+ * Whether a value from the library's own parser can be serialised without overflowing the stack and merged
+ * without a `__proto__` key; other transports check the text.
  */
 export function isSafeValue(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0 || Object.hasOwn(value, '__proto__')) return false;
-  // One at a time: a list of all values of one level would take as much memory as they do.
+  // A loop, because collecting all values of a level would double the memory.
   for (const inner of Array.isArray(value) ? value : Object.values(value)) {
     if (!isSafeValue(inner, levels - 1)) return false;
   }

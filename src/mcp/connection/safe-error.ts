@@ -8,15 +8,14 @@ import type { LineProcessEnd } from '../../platform/process/process.js';
 import type { SafeError, SafeErrorCode } from '../server.js';
 import type { Failure } from './classify.js';
 
-/** Characters of a server's own words that are handed on. */
+/** Characters of a server's text that are passed on. */
 const SERVER_TEXT = 2000;
 const NOT_MCP = 'answered with something that is not MCP.';
 
-/** Who speaks, and what must not be said. */
 export interface SafeWords {
-  /** The server's name, made visible. */
+  /** The server's name without invisible characters. */
   readonly server: string;
-  /** The person's home directory, which is shown as `~`. */
+  /** The person's home directory, shown as `~`. */
   readonly home: string | undefined;
 }
 
@@ -38,7 +37,7 @@ export function safeError(
   };
 }
 
-/** Why no connection came about (nothing has run), or why a request or a call on it failed (a call may have done something). */
+/** Formats a failed connect, request or call; only a call may have had effects. */
 export function errorOf(
   words: SafeWords,
   failure: Failure,
@@ -86,7 +85,7 @@ export function errorOf(
     case 'http': {
       const text = httpText(failure.status);
       if (isConnect) return notReached(`refused the connection: ${text}.`);
-      // fail-closed: a 5xx may come after the work was done.
+      // fail-closed: a 5xx may follow completed work.
       const more = { mayHaveRun: mayHaveRun && failure.status >= 500 };
       return safeError(words, 'server-error', `answered with ${text}.`, more);
     }
@@ -97,7 +96,7 @@ export function errorOf(
     case 'rpc': {
       const said = `error ${failure.code}: ${serverText(words, failure.message)}`;
       if (isConnect) return notReached(`refused the connection with ${said}`);
-      // In band, so it may have come after some work.
+      // A JSON-RPC error may follow partial work.
       return isSessionError(failure)
         ? because('session-lost', 'has lost our session; the next call connects anew.')
         : because('server-error', `reports ${said}`);
@@ -107,7 +106,7 @@ export function errorOf(
 
 const FAILED = 'the request failed';
 
-/** The server knows our session no more, and says so in an ordinary answer. */
+/** Recognises a lost session that is reported as a JSON-RPC error. */
 export function isSessionError(thrown: Failure): boolean {
   return thrown.kind === 'rpc' && thrown.code === -32001 && /session/i.test(thrown.message);
 }
@@ -130,14 +129,14 @@ export function crashed(words: SafeWords, mayHaveRun: boolean): SafeError {
   );
 }
 
-/** Asked again, it would be as long again. */
+/** A retry would be as long again. */
 function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
   const text =
     'sent an answer that is longer than 16 MiB, or broken off; it was not taken. Ask for less at a time.';
   return safeError(words, 'protocol', text, { mayHaveRun });
 }
 
-/** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */
+/** `message` comes from the auth provider, which names the server and the remedy. */
 function needsAuth(words: SafeWords, message: string | undefined): SafeError {
   const text =
     'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.';
@@ -145,19 +144,23 @@ function needsAuth(words: SafeWords, message: string | undefined): SafeError {
   return message === undefined ? error : { ...error, message };
 }
 
-/** What the server wrote, as a result for the model: bounded, visible, without secrets, home paths and marks of ours. */
+/**
+ * A server's text as the model may read it: bounded, without invisible characters, secrets, home paths and
+ * our own markers.
+ */
 export function serverText(words: SafeWords, text: string): string {
   const cut = sliceWhole(text, 0, SERVER_TEXT * 4);
   const seen = withoutHome(redact(cut), words.home)
     .split('\n')
     .map((line) => visible(line.replaceAll('\t', ' ').replace(/\r$/, '')))
     .join('\n');
-  // fail-closed: an error is no place to speak as the program either. Quoted before it is cut: no cut undoes it.
+  // fail-closed: an error must not imitate the program's markers. They are quoted before the cut, which
+  // cannot undo it.
   const clean = quoteMarks(seen);
   return clean.length <= SERVER_TEXT ? clean : `${sliceWhole(clean, 0, SERVER_TEXT)}…`;
 }
 
-/** However it is written: with slashes of either kind, doubled as in JSON, or as part of an address. */
+/** Replaces the home directory in all spellings: with either slash, JSON-escaped or URL-encoded. */
 function withoutHome(text: string, home: string | undefined): string {
   const parts = (home ?? '').split(/[\\/]+/).filter((part) => part !== '');
   const isOne = parts.length > 0 && (home ?? '').length > 1;
@@ -165,7 +168,7 @@ function withoutHome(text: string, home: string | undefined): string {
   return own.replace(HOMES, '~');
 }
 
-/** Of other people, and of this one where nobody told which it is. `/users/42` belongs to an address. */
+/** Other home directories, and this one when it is unknown. `/users/42` may be part of a URL. */
 const HOMES =
   /(?:(?:\/|%2[Ff])(?:home|Users)(?:\/|%2[Ff])|[A-Za-z](?::|%3[Aa])(?:[\\/]+|%5[Cc]|%2[Ff])[Uu]sers(?:[\\/]+|%5[Cc]|%2[Ff]))(?:(?!%2[Ff]|%5[Cc])[^/\\\s"':])+/g;
 
@@ -176,7 +179,7 @@ function spelled(parts: readonly string[]): RegExp {
   });
   const between = '(?:[\\\\/]+|%2F|%5C)';
   const isDrive = /^[A-Za-z]:$/.test(parts[0] ?? '');
-  // The directory beside it may begin with the same letters.
+  // A sibling directory may have the same prefix.
   const first = isDrive ? '' : '(?:\\\\+|/|%2F|%5C)';
   return new RegExp(`${first}${written.join(between)}(?![\\w-])`, 'gi');
 }
@@ -195,7 +198,7 @@ function endText(
     : `its process ended with exit code ${end.exitCode}`;
 }
 
-/** Which program is missing, without directories: the model may read it. `mcp status` tells people the PATH. */
+/** Names the missing program without directories, because the model may read it; `mcp status` shows the PATH. */
 function missingText(words: SafeWords, program: string | undefined): string {
   if (program === undefined) return 'its program was not found';
   const named = `its program "${serverText(words, basename(program))}" was not found`;
@@ -234,8 +237,8 @@ const NETWORK_TEXTS: Readonly<Partial<Record<HttpErrorKind, string>>> = {
 const SCOPE_CHARS = 200;
 
 /**
- * For a request that was refused because it alone wants more rights than the token has: the session stays, and with it what
- * needs no more. Goes by what this request was answered, as others may have been refused at the same time for something else.
+ * Reports that this request needs more rights than the token has; the session stays for other requests. It
+ * uses this response's challenge, because concurrent requests may lack other scopes.
  */
 export function scopeError(words: SafeWords, asked: string | undefined): SafeError {
   const scope = sliceWhole(serverText(words, asked ?? ''), 0, SCOPE_CHARS);

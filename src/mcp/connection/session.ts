@@ -22,7 +22,7 @@ import type { ConnectionDeps } from './deps.js';
 import { loadLibrary, type McpLibrary } from './library.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 
-/** The two generations of the protocol: with `initialize` and a session, and without. */
+/** The protocol generations: `legacy` starts with `initialize` and a session, `modern` has neither. */
 export type Era = 'legacy' | 'modern';
 
 export interface SessionParts {
@@ -31,24 +31,24 @@ export interface SessionParts {
   readonly deps: ConnectionDeps;
   readonly timeouts: ConnectionTimeouts;
   readonly log: StderrLog | undefined;
-  /** What the server spoke last time; spares an old one the question that it does not know. */
+  /** The last known generation; spares a legacy server the unknown first request. */
   readonly knownEra: Era | undefined;
   elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
   changed(kind: ListKind): void;
-  /** The connection is over, whoever ended it. */
+  /** Called when the connection ends for any reason. */
   closed(): void;
 }
 
-/** A connection that stands. */
+/** An established connection. */
 export interface Session {
   readonly client: Client;
   readonly era: Era;
-  /** Its messages come unchecked from the library's own parser. */
+  /** The library parses its messages without our checks. */
   readonly isRemote: boolean;
-  /** What went wrong with a request, out of what was thrown. */
+  /** Classifies what a request threw. */
   failure(thrown: unknown): Failure;
   stderr(): string;
-  /** It is over because the server sent more and more by itself: what that was. */
+  /** Why the server was disconnected for flooding, if it was. */
   cutFor(): string | undefined;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ interface Opened {
   readonly hasOwnAuthorization: boolean;
 }
 
-/** Connects once. Rejects with whatever went wrong; `classify` knows it. */
+/** Connects once; `classify` understands what it throws. */
 export async function openSession(parts: SessionParts, signal: AbortSignal): Promise<Session> {
   const library = await loadLibrary();
   const { type } = parts.entry;
@@ -72,7 +72,10 @@ export async function openSession(parts: SessionParts, signal: AbortSignal): Pro
   }
 }
 
-/** Old servers die of a method they do not know, answer with nothing, or with an error page. */
+/**
+ * Whether to retry with the legacy protocol: old servers may crash, hang or send an error page at an unknown
+ * method.
+ */
 function isWorthOldProtocol(failure: Failure): boolean {
   if (failure.kind === 'ended') return failure.end.startError === undefined;
   if (failure.kind === 'http') return failure.status >= 500;
@@ -97,7 +100,7 @@ async function shake(
     const isGone = kind === 'closed' || kind === 'not-sent';
     const ended =
       isGone && transport instanceof StdioTransport ? await transport.end(500) : undefined;
-    // It failed already; how its remains are cleared away changes nothing.
+    // The connect has failed already, so an error while closing is ignored.
     await transport.close().catch(() => {});
     const { cutFor } = transport;
     if (cutFor !== undefined) throw new Failed({ kind: 'flooded', message: cutFor });
@@ -124,7 +127,7 @@ function toSession(
     isRemote: isWatched,
     failure(thrown) {
       const failure = classify(library, thrown);
-      // Of the entry or its helper: a sign-in would not help.
+      // The header comes from the entry or its helper, so a sign-in would not help.
       if (failure.kind === 'auth' && hasOwnAuthorization) return { ...failure, isOwn: true };
       if (failure.kind === 'http') {
         const hasSession =
@@ -142,7 +145,7 @@ function toSession(
     close: async () => {
       if (isWatched) await transport.leave(parts.timeouts.closeMs);
       await client.close().catch(() => {});
-      // The library forgets a transport that closed by itself; its child may have left others behind.
+      // The library forgets a transport that closed itself, but its child may have left processes behind.
       await transport.close().catch(() => {});
     },
   };
@@ -153,12 +156,12 @@ const ANY_SCHEMA = { getValidator: () => (data: unknown) => ({ valid: true as co
 function newClient(library: McpLibrary, parts: SessionParts, mode: 'auto' | 'legacy'): Client {
   const { deps, timeouts } = parts;
   const info = deps.clientInfo ?? { name: 'portcullis', version: VERSION };
-  // A host's own server gets no questions from us, and asks none: not all hosts carry them.
+  // In-process servers neither ask nor get asked, because not all hosts relay requests.
   const isSdk = parts.entry.type === 'sdk';
   const client = new library.Client(info, {
     capabilities: isSdk ? {} : { roots: { listChanged: true }, elicitation: { form: {}, url: {} } },
     versionNegotiation: { mode, probe: { timeoutMs: timeouts.probeMs } },
-    // Schemas are the server's; what is to be checked is checked elsewhere, with bounds.
+    // Results are validated elsewhere, with limits.
     jsonSchemaValidator: ANY_SCHEMA as never,
   });
   for (const kind of ['tools', 'prompts', 'resources'] as const)
@@ -174,7 +177,7 @@ function newClient(library: McpLibrary, parts: SessionParts, mode: 'auto' | 'leg
   return client;
 }
 
-/** Only what the protocol names is handed on. */
+/** Passes on only the fields that the protocol defines. */
 function asked(params: Readonly<Record<string, unknown>>): Omit<ElicitRequest, 'server'> {
   const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const { mode, url, elicitationId, requestedSchema: schema } = params;
@@ -225,8 +228,8 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
 }
 
 /**
- * Of one message, by whatever transport: parsed, it takes up to 35 times as much memory. Programs and
- * event streams are held to the same by those who read them.
+ * Limits one message: parsed, it takes up to 35 times its size in memory. Stdio and event streams have the
+ * same limit in their readers.
  */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -242,11 +245,11 @@ async function allHeaders(
   return checkedHeaders({ ...Object.fromEntries(kept), ...helped.value });
 }
 
-/** A stream that ends sooner than this has failed. */
+/** A stream that ends sooner counts as failed. */
 const SHORT_LISTENING_MS = 10_000;
 const LISTEN_ATTEMPTS = 3;
 
-/** The new protocol tells of changes only to those who listen. Ends with the connection. */
+/** In the modern protocol only subscribers get change notifications; ends with the connection. */
 async function listenForChanges(client: Client): Promise<void> {
   const offers = client.getServerCapabilities();
   const filter = {
@@ -261,7 +264,7 @@ async function listenForChanges(client: Client): Promise<void> {
       const subscription = await client.listen(filter);
       if ((await subscription.closed) !== 'remote') return;
     } catch {
-      // It offers what it does not do; the lists are still asked for when they are needed.
+      // The server does not support what it advertises; lists are still fetched on demand.
     }
     const lasted = performance.now() - startedAt;
     failures = lasted < SHORT_LISTENING_MS ? failures + 1 : 0;

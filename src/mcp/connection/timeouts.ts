@@ -1,28 +1,28 @@
 import type { Environment } from '../../platform/environment.js';
 import type { McpEntry } from '../server.js';
 
-/** All in milliseconds. */
+/** In milliseconds. */
 export interface ConnectionTimeouts {
   /** One connect with all its attempts (`MCP_TIMEOUT`). */
   readonly connectMs: number;
-  /** One call, waiting for people left out (`timeout` of the entry, else `MCP_TOOL_TIMEOUT`). */
+  /** One call without the time people take to answer (`timeout` of the entry, else `MCP_TOOL_TIMEOUT`). */
   readonly totalMs: number;
-  /** Silence of the server during a call; progress ends it. */
+  /** Silence during a call; progress resets it. */
   readonly idleMs: number;
-  /** Until a server that says nothing to the new protocol's first question is spoken to in the old one. */
+  /** How long the first modern request may take before the legacy protocol is tried. */
   readonly probeMs: number;
-  /** A whole list, with all its pages and attempts (`MCP_TIMEOUT`). */
+  /** One list with all its pages and attempts (`MCP_TIMEOUT`). */
   readonly listMs: number;
-  /** Between the end of its input and the first signal. */
+  /** From closing a child's input to the first signal. */
   readonly closeMs: number;
-  /** Silence after which people hear that a call still runs. */
+  /** The silence after which people see that a call still runs. */
   readonly stillRunningMs: number;
-  /** Least time between two texts of the server's own progress. */
+  /** The minimum time between two progress messages of the server. */
   readonly progressGapMs: number;
-  /** First pause before a restart; doubled each time. */
+  /** The first pause before a restart; doubles each time. */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
-  /** A server that lived this long has not started in vain. */
+  /** A server that ran this long resets the back-off. */
   readonly stableMs: number;
 }
 
@@ -30,7 +30,7 @@ export const LONGEST_TIMER_MS = 2_147_483_647;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** What the entry says first, then the environment, then the defaults. */
+/** The entry comes first, then the environment, then the defaults. */
 export function timeoutsFor(
   entry: McpEntry,
   env: Environment,

@@ -2,29 +2,28 @@ import type { McpConnection, RawResource, RawResourceContent } from '../server.j
 import { shownText } from '../tools/names.js';
 import { endingOf } from '../tools/output.js';
 
-/** What a model or a person is shown of a resource, and what hooks and hosts get of it. */
+/** A resource as the model, people, hooks and hosts see it. */
 export interface ShownResource {
   readonly uri: string;
   readonly mimeType?: string;
   readonly text?: string;
-  /** File that holds what is no text. */
+  /** The file with its binary content. */
   readonly blobSavedTo?: string;
-  /** Why nothing can be shown. */
   readonly problem?: string;
 }
 
-/** Keeps bytes in a file for its owner alone, and says where. */
+/** Saves bytes in an owner-only file and returns its path. */
 export type SaveBytes = (name: string, bytes: Uint8Array) => Promise<string>;
 
-/** Characters of a name or a type that are shown, and of a URI, which has to be given back whole. */
+/** Characters shown of a name or type, and of a URI, which must stay usable. */
 const SHORT = 500;
 export const LONGEST_URI = 4000;
 /** Base64 of 48 MiB. */
 const LONGEST_BLOB = 64 * 1024 * 1024;
-/** Parts of one resource; a directory may have as many as it has files. */
+/** Parts of one resource; a directory may have one per file. */
 const MOST_PARTS = 50;
 
-/** What a server sent for a resource, fit to be shown: text neutralised and cut, bytes in files. */
+/** Prepares a resource for display: sanitises and cuts text, saves bytes in files. */
 export async function shownContents(
   contents: readonly RawResourceContent[],
   { cap, save }: { readonly cap: number; readonly save: SaveBytes },
@@ -73,7 +72,7 @@ function decodeBase64(text: string): Uint8Array | undefined {
   }
 }
 
-/** A resource between marks that nothing in it can imitate: it is material, not an order. */
+/** Wraps a resource in tags that its content cannot imitate, so that the model treats it as data, not instructions. */
 export function markedResource(server: string, shown: ShownResource): string {
   const type = shown.mimeType === undefined ? '' : ` type="${attribute(shown.mimeType)}"`;
   const head = `<mcp-resource server="${attribute(server)}" uri="${attribute(shown.uri)}"${type}>`;
@@ -94,12 +93,10 @@ function attribute(text: string): string {
   return oneLine(text, LONGEST_URI).replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/** A short text of a server on one line. */
 export function oneLine(text: unknown, cap: number = SHORT): string {
   return shownText(String(text), cap).replace(/\s+/g, ' ');
 }
 
-/** A resource as the list shows it. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;
@@ -119,7 +116,7 @@ export function listedResource(server: string, resource: RawResource): ListedRes
   };
 }
 
-/** A server by its name, or by the name as it stands in the names of its tools. */
+/** Finds a server by its name or by its part in tool names. */
 export function findConnection(
   connections: readonly McpConnection[],
   name: string,
@@ -127,11 +124,10 @@ export function findConnection(
   const exact = connections.find(({ declaration }) => declaration.name === name);
   if (exact !== undefined) return exact;
   const alike = connections.filter(({ declaration }) => declaration.key === name);
-  // fail-closed: with two of them nobody can say which is meant.
+  // fail-closed: an ambiguous key matches no server.
   return alike.length === 1 ? alike[0] : undefined;
 }
 
-/** For the message about a server that there is none of. */
 export function unknownServer(connections: readonly McpConnection[], name: string): string {
   const names = connections.map(({ declaration }) => declaration.name).sort();
   const known = names.length === 0 ? 'There is none.' : `There are: ${names.join(', ')}.`;

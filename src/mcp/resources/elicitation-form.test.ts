@@ -94,7 +94,7 @@ describe('an answer to a form', () => {
       false,
       false,
     ]);
-    // Characters, not halves of them.
+    // Lengths count whole characters, not surrogate halves.
     expect(fits({ type: 'string', maxLength: 1 }, '😀')).toBe(true);
     const count = { type: 'integer', minimum: 1, maximum: 3 };
     expect([0, 1, 1.5, 3, 4, Number.NaN, '2'].map((value) => fits(count, value))).toEqual([
@@ -139,7 +139,7 @@ describe('an answer to a form', () => {
       expect(fits({ type: 'string', format }, value), `${format} ${value}`).toBe(expected);
     }
     expect(fits({ type: 'string', pattern: '^[a-z]+$' }, 'A')).toBe(false);
-    // One that could take forever takes no time.
+    // A pattern with exponential backtracking takes no time.
     expect(fits({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(5000)}b`)).toBe(false);
   });
 
@@ -163,7 +163,7 @@ describe('an answer to a form', () => {
     for (const text of ['0', '0x10', '1.5', 'one', '']) {
       expect(typedValue(count, text).ok, text).toBe(false);
     }
-    // By number, also where a choice is called like a number.
+    // Numbers select by position, also when a choice is a number.
     expect(typedValue(some, '2, 1')).toEqual({ ok: true, value: ['0', '1'] });
     expect(typedValue(some, '3').ok).toBe(false);
     expect(typedValue(flag, 'no')).toEqual({ ok: true, value: false });

@@ -2,18 +2,17 @@ import { isRecord, own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { Choice, ElicitField, TextFormat } from '../../protocol/elicitation.js';
 
-/** A person fills these in by hand. */
+/** A person fills in the fields by hand. */
 const MOST_FIELDS = 50;
 const MOST_CHOICES = 500;
 const LONGEST_NAME = 200;
-/** What a server may be sent in one field. */
 const LONGEST_TEXT = 100_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of a server's form: a flat object of texts, numbers, yes or no, and choices, as the
- * protocol allows. fail-closed: a form that asks for anything else is not shown, and so not answered.
+ * Reads the fields of a server's form: a flat object of text, numbers, booleans and choices. fail-closed: a
+ * form with any other field is neither shown nor answered.
  */
 export function readForm(schema: unknown): Result<readonly ElicitField[], string> {
   if (!isRecord(schema) || schema.type !== 'object' || !isRecord(schema.properties)) {
@@ -124,7 +123,7 @@ function hasChoices(property: Schema): boolean {
   return ['enum', 'oneOf', 'anyOf', 'allOf', 'const'].some((key) => Object.hasOwn(property, key));
 }
 
-/** `enum` with or without names beside it, or constants with titles. */
+/** Reads `enum` with optional `enumNames`, or constants with titles. */
 function choicesIn(schema: Schema, key: 'oneOf' | 'anyOf'): readonly Choice[] | undefined {
   const titled = schema[key];
   const values = schema.enum;
@@ -150,13 +149,13 @@ const FORMATS: readonly TextFormat[] = ['email', 'uri', 'date', 'date-time'];
 const SECRET =
   /passw|passphrase|passcode|secret|credential|private.?key|api.?key|access.?key|\b(access|auth|refresh|bearer|session|api|personal).?token|\btoken\b|\bpin\b|\botp\b|one.?time.?(code|password)|\bcvv?\b|\bcvc\b|card.?number|\bssn\b|seed.?phrase|recovery.?(code|phrase|key)/i;
 
-/** What tells people to leave a secret out is no question for one. */
+/** A text that warns against entering secrets does not ask for one. */
 const WARNING =
   /\b(?:do not|don['’]t|never|please no)\s+(?:enter|provide|type|give|use|share|include|submit|send|put|write)\b[^.;!\n]*/gi;
 
 function asksForSecret(property: Schema, words: readonly string[]): boolean {
   if (property.format === 'password' || property.writeOnly === true) return true;
-  // `apiKey` and `api_key` are `api key`.
+  // `apiKey` and `api_key` read as `api key`.
   return words.some((text) =>
     SECRET.test(
       text

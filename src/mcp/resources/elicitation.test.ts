@@ -120,7 +120,7 @@ describe("a server's question", () => {
     });
     expect(await change(says('accept', { branch: 7 }))).toEqual({ action: 'decline' });
     expect(await change(says('decline'))).toEqual({ action: 'decline' });
-    // Where nobody is there, a hook may speak; where somebody said no, it may not.
+    // Hooks may answer when no person can, but not after a person declined.
     const hooks = { ElicitationResult: [says('accept', { branch: 'dev' })] };
     expect(await rig({ hooks }).elicit()).toMatchObject({ action: 'accept' });
     const no = rig({ hooks, ask: async () => ({ action: 'decline' }) });
@@ -174,7 +174,7 @@ describe("a server's question", () => {
       'decline',
     ]);
     expect(notes.at(-1)).toContain('2 times within a minute');
-    // However often it goes on asking, people read that once.
+    // The note appears once per minute, however often the server asks.
     for (let count = 0; count < 50; count++) expect(await actions()).toBe('decline');
     expect(notes.filter((note) => note.includes('within a minute'))).toHaveLength(1);
     expect((await elicit({ ...FORM, server: 'other' })).action).toBe('accept');

@@ -13,7 +13,7 @@ import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
 import { oneLine } from './content.js';
 import { readForm } from './elicitation-form.js';
 
-/** `over`: there was no answer, or the question was withdrawn. */
+/** `over`: the question was withdrawn or stayed unanswered. */
 type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
 
 type AnsweredBy = 'person' | 'hook' | 'nobody';
@@ -21,11 +21,11 @@ type AnsweredBy = 'person' | 'hook' | 'nobody';
 export interface ElicitDeps {
   readonly hooks?: ElicitationHooks;
   scene(signal: AbortSignal): Scene;
-  /** The person or the host. Absent, or undefined from it: nobody can answer. */
+  /** Asks the person or host; absent or returning undefined when neither can answer. */
   readonly ask?: AskElicitation;
-  /** For people: why a question was not put, or an answer did not go out as it was given. */
+  /** Tells people why a question was not shown or an answer changed. */
   onNote?(text: string): void;
-  /** A person's attention is wanted, or no longer (the notifications `elicitation_*`). */
+  /** Sends the `elicitation_*` notifications. */
   onAttention?(moment: ElicitMoment, question: ElicitQuestion): void;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly limits?: Partial<ElicitLimits>;
@@ -36,8 +36,8 @@ const DECLINE: ElicitAnswer = Object.freeze({ action: 'decline' });
 const CANCEL: ElicitAnswer = Object.freeze({ action: 'cancel' });
 
 /**
- * The way of a server's question: hooks, then the person or the host, then hooks on the answer. What
- * goes back to the server has been checked against its form. Every doubt ends in "decline".
+ * Answers a server's question: hooks first, then the person or host, then hooks that see the answer. Answers
+ * are validated against the form; every doubt declines.
  */
 export function createElicit(deps: ElicitDeps): Elicit {
   const limit = new ElicitLimit(deps.clock, deps.limits);
@@ -47,16 +47,16 @@ export function createElicit(deps: ElicitDeps): Elicit {
       deps.onNote?.(`The MCP server "${oneLine(request.server)}" asked something: ${text}`);
     const refused = limit.enter(request.server);
     if (refused !== undefined) {
-      // fail-closed: whoever asks without end wears down the one who answers, and the one who reads.
+      // fail-closed: endless questions would wear down the person who answers.
       if (refused.isNews) note(`declined, ${refused.reason}`);
       return DECLINE;
     }
     try {
       return await orAbort(answer(deps, request, { signal, note }), signal);
     } catch (thrown) {
-      // A question that is withdrawn is over at once, whoever still thinks about it.
+      // A withdrawn question ends even while a hook or person works on it.
       if (signal.aborted) return CANCEL;
-      // fail-closed: a question whose answer got lost is declined.
+      // fail-closed: a question whose answer was lost is declined.
       note(`declined, ${messageOf(thrown)}`);
       return DECLINE;
     } finally {
@@ -111,7 +111,7 @@ async function firstAnswer(
   if (heard.kind === 'answer') return { reply: heard, by: 'hook' };
   if (heard.kind === 'refused') {
     note(`declined, ${heard.reason}`);
-    // A hook's no is as firm as a person's.
+    // A hook's refusal is as final as a person's.
     return { reply: DECLINE, by: 'person' };
   }
   if (deps.ask === undefined) return nobody(note);
@@ -151,19 +151,19 @@ async function afterHooks(
   );
 }
 
-/** What of an answer may go to the server. Only a yes to a form carries anything. */
+/** Reduces an answer to what the server may get; only an accepted form carries content. */
 function sendable(
   question: ElicitQuestion,
   { action, content }: ElicitReply,
   note: (text: string) => void,
 ): ElicitAnswer {
   if (action === 'cancel') return CANCEL;
-  // fail-closed: any other word than a clear yes is a no.
+  // fail-closed: anything but "accept" or "cancel" declines.
   if (action !== 'accept') return DECLINE;
   if (question.mode === 'url') return { action };
   const checked = checkContent(question.fields, content ?? {});
   if (checked.ok) return { action, content: checked.value };
-  // fail-closed: what does not fit the form stays here.
+  // fail-closed: an answer that does not fit the form is not sent.
   note(`declined, the answer does not fit the form: ${checked.error}`);
   return DECLINE;
 }
@@ -196,18 +196,17 @@ function secretWarning(names: readonly string[]): string {
   return `It seems to ask for a secret (${names.join(', ')}). Servers must not ask for passwords, keys or tokens this way, and what you type is shown and sent as it is.`;
 }
 
-/** How much one server may ask. */
+/** The limits per server. */
 interface ElicitLimits {
-  /** Questions within a minute. */
+  /** Questions per minute. */
   readonly perMinute: number;
-  /** Questions that wait for an answer at the same time. */
+  /** Concurrent open questions. */
   readonly atOnce: number;
 }
 
 const DEFAULTS: ElicitLimits = { perMinute: 10, atOnce: 3 };
 const MINUTE_MS = 60_000;
 
-/** Counts the questions of each server. */
 class ElicitLimit {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #limits: ElicitLimits;
@@ -219,8 +218,8 @@ class ElicitLimit {
   }
 
   /**
-   * Takes a place for one question, to be left when it is answered; or says why there is none. `isNews`: the
-   * first within a minute, as people need not read it for each question.
+   * Reserves a place for one question until `leave`, or returns why not; `isNews` limits the notes to one per
+   * minute.
    */
   enter(server: string): { readonly reason: string; readonly isNews: boolean } | undefined {
     const { perMinute, atOnce } = this.#limits;
@@ -249,7 +248,7 @@ class ElicitLimit {
 }
 
 interface ElicitAddress {
-  /** As the network will read it, with nothing invisible in it. */
+  /** As the network parses it, without invisible characters. */
   readonly url: string;
   readonly host: string;
   readonly warnings: readonly string[];
@@ -258,8 +257,8 @@ interface ElicitAddress {
 const LONGEST_URL = 8192;
 
 /**
- * An address that a server wants a person to open. Https, or http to this very machine; nothing that
- * hides who is addressed. fail-closed: any other address is not even shown.
+ * Checks the address that a server wants a person to open: https, or http on this machine, without
+ * credentials. fail-closed: any other address is not shown.
  */
 function checkElicitUrl(text: string | undefined): Result<ElicitAddress, string> {
   if (text === undefined || text.length > LONGEST_URL || parseUrl(text) === undefined) {

@@ -9,27 +9,27 @@ import {
   unknownServer,
 } from './content.js';
 
-/** A resource that a person names in a prompt: `@server:scheme://path`. */
+/** A resource named in a prompt as `@server:scheme://path`. */
 export interface Mention {
   readonly server: string;
   readonly uri: string;
 }
 
-/** Mentions of one prompt that are followed; a pasted text may hold any number. */
+/** Mentions attached per prompt; a pasted text may contain any number. */
 export const MOST_MENTIONS = 10;
-/** Characters of one resource, and of all of one prompt. */
+/** Characters of one resource, and of all resources of one prompt. */
 const ONE_CHARS = 50_000;
 const ALL_CHARS = 150_000;
 
-/** A scheme as URIs have it. `://` tells a resource from a path behind a name. */
+/** `://` distinguishes a URI from a path after a name. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s<>"`]+/;
-/** `plugin:kit:server` is a name too. */
+/** Allows names like `plugin:kit:server`. */
 const NAME = /^[\p{L}\p{N}_.-]+(?::[\p{L}\p{N}_.-]+){0,2}?(?=:[A-Za-z][A-Za-z0-9+.-]*:\/\/)/u;
 
 /**
- * The resources that a prompt names, each once. For what a person typed alone: in a text from a file or
- * a model the same words are words. `servers` are the names that are known, which may hold blanks;
- * a name that is none of them is found as well, so that a slip can be told.
+ * Finds the distinct resources that a prompt mentions. Pass only text that a person typed: in files and model
+ * output a mention has no effect. `servers` are the known names, which may contain blanks; unknown names are
+ * found too, so that a typo can be reported.
  */
 export function findMentions(text: string, servers: readonly string[]): readonly Mention[] {
   if (!text.includes('@')) return [];
@@ -53,7 +53,7 @@ function mentionAt(text: string, known: readonly string[]): Mention | undefined 
   return uri === undefined ? undefined : { server, uri: withoutEnd(uri) };
 }
 
-/** The sentence goes on behind a mention; what closes it is no part of the URI. */
+/** Removes punctuation and closing brackets of the surrounding sentence from the URI. */
 function withoutEnd(uri: string): string {
   const end = /[.,;:!?'*]+$/;
   let kept = uri.replace(end, '');
@@ -69,20 +69,20 @@ function withoutEnd(uri: string): string {
 export interface MentionDeps {
   readonly connections: readonly McpConnection[];
   readonly save: SaveBytes;
-  /** The one way to a resource, past the gate. The error says why there is none. */
+  /** Reads through the permission gate; the error is the reason for a refusal. */
   read(mention: Mention): Promise<Result<readonly RawResourceContent[], string>>;
 }
 
-/** What stands beside the prompt for one mention. */
+/** The block attached to the prompt for one mention. */
 export interface MentionBlock {
   readonly mention: Mention;
-  /** For the model: the marked content, or that there is none and why. */
+  /** The marked content for the model, or why there is none. */
   readonly text: string;
-  /** For the person as well: why nothing was attached. */
+  /** Tells the person why nothing was attached. */
   readonly failure?: string;
 }
 
-/** Reads what a person's prompt names. A mention that leads nowhere says so. */
+/** Reads the mentioned resources; failed mentions become notes. */
 export async function resolveMentions(
   mentions: readonly Mention[],
   deps: MentionDeps,

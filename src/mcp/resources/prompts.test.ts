@@ -24,7 +24,7 @@ const REVIEW = {
   arguments: [{ name: 'file', required: true }, { name: 'how' }],
 };
 
-/** A PNG of one pixel. */
+/** A one-pixel PNG. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 

@@ -7,24 +7,21 @@ import { normaliseName, shownName, shownText, toolNameProblem } from '../tools/n
 import { imageBlock } from '../tools/output.js';
 import { markedResource, oneLine } from './content.js';
 
-/** A prompt of a server, as a person types it. */
+/** A server's prompt as a slash command. */
 export interface PromptCommand {
   /** `mcp__server__prompt`, without the slash. */
   readonly name: string;
   readonly server: string;
-  /** One line, shown in lists. */
+  /** One line for lists. */
   readonly description: string;
   readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
 }
 
-/**
- * The prompts of all servers, for people alone: a model has no way to call one. Their text is text: no
- * command in it is run, no file that it names is read.
- */
+/** The prompts of all servers, which only people can use. Commands and file mentions in their text have no effect. */
 export interface McpPrompts {
-  /** Of the servers that can be reached, by name. Two of one name are both left out. */
+  /** Sorted by name; prompts that share a name are left out. */
   list(): Promise<readonly PromptCommand[]>;
-  /** Fetches one. The error is for the person. */
+  /** Fetches one prompt; the error is for the person. */
   expand(
     typed: TypedPrompt,
     signal: AbortSignal,
@@ -65,7 +62,7 @@ interface Entry {
   readonly prompt: RawPrompt;
 }
 
-/** What servers offer, why some of it is not offered, and what servers answered that gave no list. */
+/** Collects the offered prompts, the unusable ones and the servers that returned no list. */
 async function promptsOf(connections: readonly McpConnection[]) {
   const entries: Entry[] = [];
   const problems: string[] = [];
@@ -75,7 +72,7 @@ async function promptsOf(connections: readonly McpConnection[]) {
     const listed = lists[at];
     if (listed?.ok === false) failures.push(listed.error.message);
     for (const prompt of listed?.ok === true ? listed.value : []) {
-      // fail-closed: what people read and what is fetched must be the same, as with tools.
+      // fail-closed: the name shown and the name fetched must be the same.
       const problem = toolNameProblem(prompt.name);
       const name = `mcp__${connection.declaration.key}__${normaliseName(prompt.name)}`;
       if (problem === undefined) entries.push({ name, connection, prompt });
@@ -85,7 +82,7 @@ async function promptsOf(connections: readonly McpConnection[]) {
   return { entries, problems, failures };
 }
 
-/** Asks only the servers whose name the command begins with. */
+/** Asks only servers whose key the command starts with. */
 async function findOne(
   connections: readonly McpConnection[],
   name: string,
@@ -96,7 +93,7 @@ async function findOne(
   if (possible.length === 0) return err(`/${name}: no MCP server of that name can be used`);
   const { entries, problems, failures } = await promptsOf(possible);
   const [entry, other] = entries.filter((one) => one.name === name);
-  // fail-closed: nobody can say which of them is meant.
+  // fail-closed: an ambiguous name runs nothing.
   if (other !== undefined) return err(`/${name} is the name of more than one prompt`);
   if (entry !== undefined) return ok(entry);
   const [failure] = failures;
@@ -119,7 +116,7 @@ function commandOf({ name, connection, prompt }: Entry): PromptCommand {
   };
 }
 
-/** Words in order of the prompt's arguments; the last one takes what is left, as people do not quote. */
+/** Assigns words to arguments in order; the last argument takes the rest, because people rarely quote. */
 function argumentsFor(
   prompt: RawPrompt,
   typed: TypedPrompt,
@@ -147,7 +144,7 @@ function usage(name: string, prompt: RawPrompt): string {
   return [`/${name}`, ...parts].join(' ');
 }
 
-/** Words between blanks; quotes keep blanks, a backslash keeps what follows it. */
+/** Splits at blanks; quotes and backslashes work as in a shell. */
 export function splitArguments(text: string): Result<readonly string[], string> {
   const words: string[] = [];
   let word: string | undefined;
@@ -174,7 +171,7 @@ export function splitArguments(text: string): Result<readonly string[], string> 
   return ok(words);
 }
 
-/** The messages as one: what a server puts into the assistant's mouth is shown as a quotation. */
+/** Joins the messages into one; assistant messages appear as quotations. */
 function blocksOf(
   messages: readonly RawPromptMessage[],
   server: string,
@@ -206,7 +203,7 @@ function blockOf(
   if (type === 'text' && typeof text === 'string') {
     return text === '' ? undefined : { type: 'text', text: shownText(text, left) };
   }
-  // fail-closed: what is no image, whatever it is called, would make every later request fail.
+  // fail-closed: invalid image data would make every later request fail.
   const image = type === 'image' && typeof data === 'string' ? imageBlock(data) : undefined;
   if (image !== undefined) return image;
   if (type === 'resource' && isRecord(resource) && typeof resource.text === 'string') {
@@ -216,13 +213,12 @@ function blockOf(
   return { type: 'text', text: `[content of type "${oneLine(type)}" is not shown]` };
 }
 
-/** What somebody typed, when it is a command of this kind. */
 export interface TypedPrompt {
   readonly name: string;
   readonly args: string;
 }
 
-/** Whether a text is `/mcp__server__prompt arguments`. Says nothing of whether there is one of that name. */
+/** Parses `/mcp__server__prompt arguments` without checking that the prompt exists. */
 export function readTypedPrompt(text: string): TypedPrompt | undefined {
   const match = /^\s*\/(mcp__[A-Za-z0-9_-]+)(?:\s+([\s\S]*))?$/.exec(text);
   const name = match?.[1];

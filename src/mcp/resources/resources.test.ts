@@ -30,7 +30,7 @@ function rig() {
     fakeConnection('down', { fails: 'connect-failed' }),
   ];
   const tools = resourceTools({ connections: () => connections, fs: nodeFileSystem });
-  /** In a directory of its own for what is too long. */
+  /** Uses a separate directory for long results. */
   const there = <Input>(tool: Tool<Input>): Tool<Input> => ({
     ...tool,
     run: (input, context, permit) =>

@@ -19,22 +19,22 @@ import listDescription from './list-resources.md';
 import readDescription from './read-resource.md';
 
 export interface ResourceToolDeps {
-  /** The servers that may be used at this moment; those that a rule bans are not among them. */
+  /** The connected servers that no rule denies. */
   connections(): readonly McpConnection[];
   readonly fs: FileSystem;
 }
 
-/** Characters of a resource that a file may hold; the model is shown less. */
+/** Characters of a resource that are saved in a file; the model sees fewer. */
 const MOST_TEXT = 10_000_000;
-/** Resources of one server that are listed. */
+/** Resources listed per server. */
 const MOST_LISTED = 1000;
 
-/** The two tools for resources. To be offered only where `offersResources`. */
+/** Creates the resource tools; offer them only when `offersResources`. */
 export function resourceTools(deps: ResourceToolDeps) {
   return { list: listTool(deps), read: readTool(deps) };
 }
 
-/** Whether any server has a resource. Servers that cannot be reached have none. */
+/** Whether any reachable server has a resource. */
 export async function offersResources(connections: readonly McpConnection[]): Promise<boolean> {
   const lists = await Promise.all(connections.map((one) => one.listResources()));
   return lists.some((list) => list.ok && list.value.length > 0);
@@ -44,7 +44,7 @@ function listTool(deps: ResourceToolDeps): Tool<ToolInputs['ListMcpResourcesTool
   return defineTool({
     name: 'ListMcpResourcesTool',
     aliases: ['ListMcpResources'],
-    // Nothing that the model chose goes to the server.
+    // `read`, because no input of the model reaches the server.
     kind: 'read',
     description: listDescription,
     subject: ({ server }) => ({
@@ -89,7 +89,7 @@ async function listOf(
   const { name } = connection.declaration;
   const listed = await connection.listResources();
   if (!listed.ok) {
-    // A server without resources is not worth a word, unless it was asked for.
+    // A server without resources needs a note only when it was named.
     if (isNamed || listed.error.code !== 'not-supported') notes.push(listed.error.message);
     return [];
   }
@@ -102,7 +102,7 @@ function readTool(deps: ResourceToolDeps): Tool<ToolInputs['ReadMcpResourceTool'
   return defineTool({
     name: 'ReadMcpResourceTool',
     aliases: ['ReadMcpResource'],
-    // The model chooses the URI, and the server reads it: what could carry something out is asked about.
+    // `network`, because the model's URI reaches the server and may carry data out.
     kind: 'network',
     description: readDescription,
     subject: ({ server, uri }) => ({
@@ -143,7 +143,7 @@ async function read(
   return { content, structured: { contents }, ...(files.length === 0 ? {} : { files }) };
 }
 
-/** Characters of one part that hooks and hosts get; the whole stands in a file. */
+/** Characters per part for hooks and hosts; a file has the whole. */
 const STRUCTURED_TEXT = 100_000;
 const SUMMARY_CHARS = 200;
 

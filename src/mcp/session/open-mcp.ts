@@ -6,8 +6,8 @@ import { managedSettingsDirectory, refuseBroken } from '../../settings/files/loa
 import type { McpParts, OpenServersOfSession } from './session-servers.js';
 
 /**
- * The MCP servers of a session. Undefined when none is declared, which is found out by looking for
- * files alone: most sessions have no server and load nothing for them.
+ * Opens a session's MCP servers; undefined when none is declared. Sessions without servers only check for
+ * files and load no further code.
  */
 export async function openMcp(
   config: SessionConfig,
@@ -56,7 +56,7 @@ function mayHaveServers(config: SessionConfig, environment: SessionEnvironment):
     join(homeDirectory(config.env), '.claude.json'),
     join(environment.configDir, '.claude.json'),
     join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json'),
-    // Names that others give their files: whoever uses them is told the right ones.
+    // Misplaced files of other programs, which cause a warning with the right place.
     join(config.cwd, '.claude', 'mcp.json'),
     join(config.cwd, 'claude.json'),
     join(environment.configDir, 'mcp.json'),

@@ -13,7 +13,7 @@ import { oneLine } from '../resources/content.js';
 import { createElicit } from '../resources/elicitation.js';
 import type { ServerDeclaration } from '../server.js';
 
-/** Makes connections with all that each kind of server needs. Loaded with the first of them. */
+/** Creates connections with the sign-in, headers and transport that each entry needs; loaded with the first server. */
 export function connectionMaker(
   config: SessionConfig,
   environment: SessionEnvironment,

@@ -31,21 +31,21 @@ import { connectionMaker } from './server-connections.js';
 export interface McpParts {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
-  /** Whether rules take a tool with these names away. */
+  /** Whether rules deny a tool with any of these names. */
   isBanned(names: readonly string[]): boolean;
 }
 
 export interface ServerParts extends McpParts {
   readonly configuration: McpConfiguration;
-  /** The configuration with other servers of the host. */
+  /** Reads the configuration with other servers of the host. */
   reload(dynamic: SessionConfig['mcpConfig']): Promise<McpConfiguration>;
 }
 
-/** A first start that takes longer is told of: nobody should wonder what the program waits for. */
+/** A start that takes longer shows what it waits for. */
 const PATIENCE_MS = 2_000;
 const NOTHING_CHANGED: Pick<Offered, 'changed' | 'saysOther'> = { changed: [], saysOther: false };
 
-/** The servers of a session with their tools. Loaded only where there are any. */
+/** The servers of a session and their tools; loaded only when there are any. */
 export function openServersOfSession(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -59,7 +59,7 @@ export function openServersOfSession(
   const changed = new Map<string, Pick<Offered, 'changed' | 'saysOther'>>();
   let onTools: ((tools: readonly AnyTool[]) => void) | undefined;
   let onPrompts: (() => void) | undefined;
-  /** Tools that came before anybody listened. */
+  /** Tools that arrived before a listener was set. */
   const early: AnyTool[] = [];
   const arrived = (tools: readonly AnyTool[]): void => {
     if (onTools === undefined) early.push(...tools);
@@ -84,7 +84,7 @@ export function openServersOfSession(
     fs,
     approvals: openToolApprovals({ fs, stateDirectory }),
     env: environment.env,
-    // What agents bring for themselves is answered for by their own books.
+    // Servers of agents have their own tool books.
     covers: ({ origin }) => origin?.ofAgent !== true,
     tell,
     onListing({ declaration }, listing, offered) {
@@ -92,7 +92,7 @@ export function openServersOfSession(
       arrived(offered.tools);
     },
   });
-  /** Asks a server for its tools; those that were not known before. */
+  /** Lists a server's tools and returns the new ones. */
   const ask = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
     const { declaration } = connection;
     const listing = await fetchListing(connection);
@@ -121,18 +121,18 @@ export function openServersOfSession(
     onChange: (connection, change) => whenChanged[change](connection),
   });
 
-  /** Connects a server; its tools that were not known before. */
+  /** Connects a server and returns its new tools. */
   const bringUp = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
-    // Bounded in number.
+    // Goes through `servers` for its limit on concurrent connects.
     await servers.connect([connection]);
     const { name, state, error } = connection.status();
     if (state === 'connected' || state === 'pending')
       return [...(await ask(connection)), ...resources.tools([connection])];
-    // To ask would be to start it once more, and to wait as long again.
+    // Listing would start the failed server again and wait as long.
     tellProblems(name, error === undefined ? [] : [error]);
     return [];
   };
-  /** The tools that a server had the last time; undefined when nothing is known of it. */
+  /** Offers a server's cached tools; undefined without a cached list. */
   const remembered = (connection: ClientConnection): readonly AnyTool[] | undefined => {
     const { declaration } = connection;
     const listing = declaration.entry?.type === 'sdk' ? undefined : cache.read(declaration);
@@ -142,7 +142,7 @@ export function openServersOfSession(
     return book.offer(connection, listing, { live: false }).tools;
   };
   let answered: Promise<unknown> = Promise.resolve();
-  /** All tools that are known before the first request; those of servers that take longer than that join later. */
+  /** Returns the tools known before the first request; slower servers add theirs later. */
   const start = async (): Promise<readonly AnyTool[]> => {
     const connections = servers.connections();
     const known = connections.map(remembered);
@@ -185,18 +185,18 @@ export function openServersOfSession(
     isEmpty: servers.isEmpty,
     connections: usable,
     prompts: createMcpPrompts({ connections: usable }),
-    /** A server says that its prompts are others now. */
+    /** Sets the listener for changed prompts. */
     onPrompts(listener: () => void): void {
       onPrompts = listener;
     },
-    /** Characters of all definitions that may be deferred, in tokens. */
+    /** The estimated tokens of all deferrable definitions. */
     definitionsTokens: () => definitionTokens(listings.values()),
-    /** Tools that come after the start. */
+    /** Sets the listener for tools that arrive after the start. */
     onTools(listener: (tools: readonly AnyTool[]) => void): void {
       onTools = listener;
       arrived(early.splice(0));
     },
-    /** The text that names deferred tools and quotes what servers say of themselves. */
+    /** Lists the deferred tools and quotes the servers' instructions. */
     announcement(pool: ToolPool): string | undefined {
       const lines = deferredToolsLines({ occasion: 'start', ...announced(pool, listings) });
       return lines.length === 0 ? undefined : reminderOf(lines);
@@ -206,7 +206,7 @@ export function openServersOfSession(
       const lines = deferredToolsLines({ occasion: 'later', names, servers: [] });
       return lines.length === 0 ? undefined : reminderOf(lines);
     },
-    /** Servers that the model may wonder about. */
+    /** Tells the model which servers failed. */
     notes: (): readonly string[] =>
       servers
         .statuses()
@@ -215,7 +215,7 @@ export function openServersOfSession(
             ? [`The server "${visible(name)}" cannot be used: ${error ?? state}`]
             : [],
         ),
-    /** Resolves once servers that are being connected are there or have failed. */
+    /** Resolves when all pending servers have connected or failed. */
     settle: async (signal: AbortSignal): Promise<void> => {
       const over = new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
@@ -229,10 +229,10 @@ export function openServersOfSession(
     }),
     rootsChanged: servers.rootsChanged,
     ask,
-    /** What is known of a server's tools; those among them that are not as they were approved. */
+    /** The last known tools of a server. */
     listing: (name: string) => listings.get(name),
     changed: (name: string) => changed.get(name) ?? NOTHING_CHANGED,
-    /** Somebody has accepted what a server says about the use of its tools: the next session tells it. */
+    /** Records that a person accepted a server's new instructions, which apply from the next session on. */
     wordsAccepted(connection: ClientConnection, words: string): void {
       const { declaration } = connection;
       const listing = listings.get(declaration.name);
@@ -258,7 +258,7 @@ export function openServersOfSession(
   };
 }
 
-/** Tools without a name are all told of in the same words. */
+/** Merges equal problems, such as those of unnamed tools. */
 function counted(problems: readonly string[]): readonly string[] {
   const times = new Map<string, number>();
   for (const problem of problems) times.set(problem, (times.get(problem) ?? 0) + 1);
@@ -273,7 +273,7 @@ function announced(
   pool: ToolPool,
   listings: ReadonlyMap<string, ServerListing>,
 ): Pick<Announcement, 'names' | 'servers'> {
-  // A server that offers nothing, or whose tools are all denied, has nothing to say here.
+  // Servers without any offered tool are not announced.
   const heard = new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
   const servers: AnnouncedServer[] = [];
   listings.forEach(({ instructions }, name) => {

@@ -7,7 +7,7 @@ import { nameProblem, namesCollide, serverKey } from '../config/names.js';
 import { blockedReason, type ServerLists } from '../config/server-lists.js';
 import type { ServerDeclaration } from '../server.js';
 
-/** A server that a definition of an agent brings along. */
+/** A server in an agent's definition. */
 export interface BroughtServer {
   readonly name: string;
   readonly config: unknown;
@@ -16,27 +16,27 @@ export interface BroughtServer {
 export interface BroughtBy {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
-  /** Of a project's file: what is never sent to servers of projects is not sent to it either. */
+  /** A project's file declares the agent, so its servers count as a project's. */
   readonly ofProject: boolean;
-  /** Of the host, who alone can hold a server in its own process. */
+  /** Only a host's agent can have in-process servers. */
   readonly ofHost: boolean;
 }
 
 export interface BroughtServers {
-  /** Each may be connected. */
+  /** The usable servers. */
   readonly declarations: readonly ServerDeclaration[];
-  /** For people: what is not used, and why. */
+  /** Tells people which servers are unused and why. */
   readonly notes: readonly string[];
 }
 
-/** Reads the servers that an agent brings, by the same rules as all others. Nothing is started. */
+/** Checks an agent's servers by the same rules as all others, without starting them. */
 export function readBrought(
   servers: readonly BroughtServer[],
   by: BroughtBy,
   around: {
     readonly variables: Variables;
     readonly lists: ServerLists;
-    /** Names of the servers that are there already. */
+    /** Names of the session's servers. */
     readonly taken: readonly string[];
   },
 ): BroughtServers {
@@ -52,7 +52,7 @@ export function readBrought(
     const others = [...around.taken.map(serverKey), ...declarations.map((one) => one.key)];
     const why =
       nameProblem(name) ??
-      // fail-closed: a rule or an answer for the one would reach the other.
+      // fail-closed: a rule or an answer for one server would also apply to the other.
       (others.some((other) => namesCollide(other, key))
         ? 'the session has a server whose tools are called like this one’s'
         : undefined) ??
@@ -80,7 +80,7 @@ export function readBrought(
   return { declarations, notes };
 }
 
-/** fail-closed: to trust a project is not to hand out one's keys, and nobody was asked about these by name. */
+/** fail-closed: trusting a project does not cover passing credentials, which need approval by name. */
 function credentialProblem(config: unknown, variables: Variables): string | undefined {
   const names = credentialsOf(config, variables);
   if (names.length === 0) return undefined;

@@ -6,16 +6,16 @@ import { openPrivateFiles, type StoredServer, type StoreFiles } from '../approva
 import type { RawTool } from '../server.js';
 import { listed, type ServerListing } from './listing.js';
 
-/** What servers offered when they were last asked, so that a session can begin without starting them. */
+/** Caches each server's last tool list, so that a session can start without the servers. */
 export interface ToolCache {
-  /** Undefined: nothing is known of this entry, or the file cannot be used. */
+  /** Undefined without a usable list for exactly this entry. */
   read(server: StoredServer): ServerListing | undefined;
   write(server: StoredServer, listing: ServerListing): Promise<void>;
-  /** Resolves once everything is written. */
+  /** Resolves when all writes are done. */
   close(): Promise<void>;
 }
 
-/** One file for each server, named for its name and where it is declared: a changed entry takes its place. */
+/** Uses one file per server name and declaring file, so a changed entry replaces the old list. */
 export function openToolCache(place: {
   readonly fs: StoreFiles;
   readonly stateDirectory: string;
@@ -36,7 +36,7 @@ export function openToolCache(place: {
       const always = tools.filter(({ alwaysLoad }) => alwaysLoad).map(({ name }) => name);
       const { contentHash } = server;
       const text = JSON.stringify({ ...about, contentHash, always, tools: raws });
-      // In order: the last word counts.
+      // Writes run in order, so the last one wins.
       const writing = queue.then(() => files.write(fileOf(server), text));
       queue = writing.catch(() => undefined);
       return writing;
@@ -51,7 +51,7 @@ function fileOf({ name, origin }: StoredServer): string {
   return `${sha256(JSON.stringify([name, origin.file ?? '']))}.json`;
 }
 
-/** What was written had been checked. */
+/** Tools were checked before they were written. */
 function listingFrom(value: Readonly<Record<string, unknown>>): ServerListing | undefined {
   const { tools, always, problems, instructions, serverInfo, hasResources } = value;
   if (!Array.isArray(tools) || !Array.isArray(always) || !Array.isArray(problems)) return undefined;

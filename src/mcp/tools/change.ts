@@ -8,12 +8,12 @@ import type { RawTool } from '../server.js';
 import { definingParts, wordsFingerprint } from './fingerprint.js';
 
 const LINE_CHARS = 160;
-/** Of each part of a definition, so that none crowds out another. */
+/** Per part of a definition, so that no part hides the others. */
 const MOST_LINES = 4;
-/** What the model goes by comes first. */
+/** The parts that the model reads come first. */
 const ORDER = ['name', 'description', 'inputSchema', 'title', 'outputSchema', '_meta'];
 
-/** What is different in a definition, in a few lines for a person. */
+/** Describes how a definition changed, in a few lines for a person. */
 export function describeChange(before: RawTool | undefined, after: RawTool): string {
   if (before === undefined) return 'what it was before cannot be told';
   const old = definingParts(before);
@@ -24,7 +24,7 @@ export function describeChange(before: RawTool | undefined, after: RawTool): str
     .join(' ⏎ ');
 }
 
-/** The same for what a server says about the use of its tools. */
+/** Describes how a server's instructions changed. */
 export function describeWordsChange(before: string | undefined, after: string): string {
   if (before === undefined) return 'what it said before cannot be told';
   return changeOf(textOf('instructions', before), textOf('instructions', after)).join(' ⏎ ');
@@ -43,7 +43,7 @@ function changeOf(before: string, after: string): readonly string[] {
   return rest > 0 ? [...shown, `and ${rest} more lines`] : shown;
 }
 
-/** Keys in order, so that another order is no difference; a long text sentence by sentence. */
+/** Sorts keys, so that order does not matter, and splits long texts into sentences. */
 function textOf(part: string, given: unknown): string {
   if (given === undefined) return '';
   const sorted = (value: unknown): unknown => {
@@ -60,17 +60,17 @@ function sentences(text: string): readonly string[] {
   return text.split(/(?<=[.!?\n])\s*/);
 }
 
-/** What one server says about the use of its tools (`instructions`), held against what was accepted. */
+/** A server's instructions compared with the accepted ones. */
 export interface HeardWords {
-  /** What the model may be told; empty for nothing. */
+  /** The instructions that the model may see; empty for none. */
   readonly inForce: string;
-  /** Why what it says now is withheld. Undefined: it is not. */
+  /** Why the present instructions are withheld; undefined when they are not. */
   readonly problem: string | undefined;
-  /** Set when nobody has taken note of any words of this server: these are to be remembered. */
+  /** True when no instructions were recorded yet, so these should be. */
   readonly unnoted: boolean;
 }
 
-/** The first words of a server stand; others wait until somebody has accepted them. `known`: in force in this session. */
+/** A server's first instructions apply; changed ones wait for acceptance. `known` are those in use in this session. */
 export function heardWords({
   name,
   said,
@@ -78,7 +78,7 @@ export function heardWords({
   approved,
 }: {
   readonly name: string;
-  /** Fit to be shown; empty when it says nothing. */
+  /** Sanitised; empty when the server has none. */
   readonly said: string;
   readonly known: string | undefined;
   readonly approved: Pick<ApprovedTools, 'damaged' | 'words'>;
@@ -87,7 +87,7 @@ export function heardWords({
   const held = words?.fingerprint ?? (known === undefined ? undefined : wordsFingerprint(known));
   const unnoted = words === undefined;
   if (held === wordsFingerprint(said)) return { inForce: said, problem: undefined, unnoted };
-  // Words that are taken back are not repeated in the server's name.
+  // Withdrawn instructions are dropped without asking.
   if (held !== undefined && said === '') return { inForce: '', problem: undefined, unnoted: false };
   const remedy = `The model is not told the new words. To look and accept: portcullis mcp approve ${shellWord(name)} --tools`;
   if (held !== undefined) {
@@ -97,7 +97,7 @@ export function heardWords({
     const problem = `the MCP server "${name}" no longer says what it said about the use of its tools: ${change}. ${remedy}`;
     return { inForce: old ?? '', problem, unnoted: false };
   }
-  // fail-closed: an approval that is lost may have been one for other words.
+  // fail-closed: the lost approval may have been for other instructions.
   if (damaged && said !== '') {
     const problem = `what was accepted of the MCP server "${name}" can no longer be read, so nobody can tell whether what it says about the use of its tools has changed. ${remedy}`;
     return { inForce: '', problem, unnoted: false };

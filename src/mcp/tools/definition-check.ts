@@ -6,25 +6,24 @@ import type { RawTool } from '../server.js';
 import { hasHidden, shownText } from './names.js';
 import { flattenSchema } from './schema-flatten.js';
 
-/** Characters of a tool's description. */
 export const DESCRIPTION_CAP = 4_096;
-/** Of each description inside its schema. */
+/** Per description inside a schema. */
 const PARAMETER_CAP = 2_048;
 export const INSTRUCTIONS_CAP = 4_096;
 const TITLE_CAP = 120;
 const SCHEMA_DEPTH = 32;
 const SCHEMA_CHARS = 64 * 1024;
-/** Parameters that all providers take. */
+/** The parameter names that all providers accept. */
 const PARAMETER = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** What of a definition the model may be shown. */
+/** The parts of a definition that the model may see. */
 export interface CheckedDefinition {
   readonly description: string;
   readonly title?: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** The definition with nothing hidden in it, or why the tool cannot be offered. */
+/** Sanitises a definition, or says why the tool cannot be offered. */
 export function checkDefinition(raw: RawTool): Result<CheckedDefinition, string> {
   const { inputSchema } = raw;
   if (raw.unusable !== undefined) return err(raw.unusable);
@@ -56,7 +55,7 @@ export function checkDefinition(raw: RawTool): Result<CheckedDefinition, string>
   });
 }
 
-/** The definition as it is sent. Frozen: its bytes must not change. */
+/** The definition as sent to the model; frozen, because its bytes must not change. */
 export function definitionOf(name: string, checked: CheckedDefinition): AnyTool['definition'] {
   return Object.freeze({
     name,
@@ -65,7 +64,6 @@ export function definitionOf(name: string, checked: CheckedDefinition): AnyTool[
   });
 }
 
-/** What a server says about the use of its tools. */
 export function shownInstructions(text: string | undefined): string | undefined {
   if (typeof text !== 'string' || text.trim() === '') return undefined;
   return shownText(text.trim(), INSTRUCTIONS_CAP);
@@ -78,7 +76,7 @@ function titleOf({ title, annotations }: RawTool): string | undefined {
     : undefined;
 }
 
-/** No deeper than `limit`, so that nesting without end costs no stack. */
+/** Stops at `limit`, so that deep nesting cannot exhaust the stack. */
 function depthOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null || limit <= 0) return 0;
   let deepest = 0;
@@ -99,7 +97,7 @@ function shownSchema(
     if (Array.isArray(value)) return value.map((one) => shown(one, isProse));
     if (!isRecord(value)) return value;
     const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
-      // fail-closed: a key that is shown otherwise than it is sent would be another key.
+      // fail-closed: a key that is displayed differently than it is sent would be another key.
       if (hasHidden(name) || quoteMarks(name) !== name) {
         problem ??= 'a name in its schema holds characters that are not seen';
       }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallView } from '../../permissions/gate/view.js';
 import { serverOfRuleGuard } from './definition-guard.js';
 
-/** A view with allow rules that fit a tool by its letters, as prefixes do. */
+/** A view with allow rules that match the tool by prefix. */
 function viewOf(key: string, tool: string, rules: readonly string[]): CallView {
   const name = `mcp__${key}__${tool}`;
   const allow = rules.map((text) => ({

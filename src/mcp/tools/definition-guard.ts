@@ -3,10 +3,10 @@ import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.
 import { describeChange } from './change.js';
 import type { Entry, ServerTools, ToolBookDeps } from './server-tools.js';
 
-/** Calls that were refused are never made and would stay for ever. */
+/** Entries of refused calls are never consumed, so the oldest are dropped. */
 const MOST_NOTED = 256;
 
-/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
+/** Records the definition each call is judged by and asks about definitions that no person approved. */
 export function definitionGuard({
   servers,
   judged,
@@ -18,7 +18,7 @@ export function definitionGuard({
 }): Guard {
   return {
     name: 'MCP tool definitions',
-    // fail-closed: whether the definition was approved could not be told.
+    // fail-closed: on failure it is unknown whether the definition was approved.
     onFailure: 'deny',
     async decide(view) {
       const { tool, toolUseId } = view.call;
@@ -30,7 +30,7 @@ export function definitionGuard({
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
       judged.delete(toolUseId);
-      // What a cache remembers may be what the server has taken back since.
+      // The cached change may be outdated, so the server is asked again.
       if (tools.away === undefined && !tools.live && tools.isChanged(entry)) {
         const refused = await refusalAnew(tools, entry);
         if (refused !== undefined)
@@ -46,11 +46,11 @@ export function definitionGuard({
   };
 }
 
-/** Has the server say what it offers; why a tool that has changed cannot be judged by it. */
+/** Refreshes the tool list and returns why a changed tool cannot be judged by it. */
 async function refusalAnew(tools: ServerTools, entry: Entry): Promise<string | undefined> {
   const asked = await tools.refresh();
   const server = tools.connection.declaration.name;
-  // fail-closed: all that is known of it is a definition that nobody has agreed to.
+  // fail-closed: only the unapproved definition is known.
   if (!asked.ok)
     return `the server "${server}" had changed the definition of ${entry.tool.name} since it was approved, and cannot be asked whether it still is so: ${asked.error}`;
   return entry.gone
@@ -69,16 +69,16 @@ export function findingOf(tools: ServerTools, entry: Entry): Finding {
     refusal: 'approval',
     reason: `${what} ${remedy}`,
     reasonForModel: `${forModel} ${remedy}`,
-    // The same question only while it is about the same definition.
+    // The answer applies only to this definition.
     source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
   });
   if (agreed !== undefined) {
     const change = describeChange(agreed.definition, current.raw);
     const has = `the server "${server}" has changed the definition of ${tool.name} since it was approved`;
-    // The words of the change are what nobody has agreed to show the model.
+    // The model does not see the change, because no person has approved its text.
     return ask(`${has}: ${change}.`, `${has}.`);
   }
-  // fail-closed: an approval that is lost may have been one for another definition.
+  // fail-closed: the lost approval may have been for another definition.
   if (tools.approved.damaged) {
     return ask(
       `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
@@ -87,7 +87,7 @@ export function findingOf(tools: ServerTools, entry: Entry): Finding {
   return NOTHING;
 }
 
-/** In plan mode nothing is done, whatever rules allow: what a tool of a server does, nobody can tell. */
+/** In plan mode every MCP tool asks, because its effects are unknown. */
 export const planGuard: Guard = {
   name: 'MCP tools in plan mode',
   onFailure: 'ask',
@@ -103,8 +103,8 @@ export const planGuard: Guard = {
 };
 
 /**
- * A server whose name holds `__`, or ends with what becomes `_`, has tools that read like those of a
- * server with a shorter name. What was granted to that one is not granted to this.
+ * A server key with `__` or a trailing `_` makes tool names that also match rules for a shorter server name;
+ * a grant for that server must not apply here.
  */
 export const serverOfRuleGuard: Guard = {
   name: 'rules of other MCP servers',

@@ -2,17 +2,17 @@ import { isRecord } from '../../lib/own.js';
 import { sha256 } from '../../platform/hash.js';
 import type { RawTool } from '../server.js';
 
-/** Changes with anything in a tool's definition that a model or this runtime goes by. */
+/** Hashes the parts of a definition that affect the model or this runtime. */
 export function toolFingerprint(raw: RawTool): string {
   return sha256(canonicalJson(definingParts(raw)));
 }
 
-/** Of what a server says about the use of its tools, as the model would be shown it. */
+/** Hashes a server's instructions as shown to the model. */
 export function wordsFingerprint(words: string): string {
   return sha256(words);
 }
 
-/** What is approved of a tool, and shown when it changes. */
+/** The parts of a definition that a person approves. */
 export function definingParts(raw: RawTool): Readonly<Record<string, unknown>> {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta } = raw;
   const meta = Object.entries(isRecord(_meta) ? _meta : {}).filter(([key]) => isOurs(key));
@@ -27,12 +27,12 @@ export function definingParts(raw: RawTool): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Servers put times and ids of their own there, which mean nothing to us. */
+/** Other `_meta` keys hold times and ids of the server. */
 function isOurs(key: string): boolean {
   return key.startsWith('anthropic/');
 }
 
-/** The same text for the same value, whatever the order of its keys. */
+/** Serialises with sorted keys, so equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isRecord(inner)

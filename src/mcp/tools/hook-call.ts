@@ -5,22 +5,20 @@ import type { McpConnection } from '../server.js';
 import { toolNames } from './names.js';
 import type { ToolBook } from './registry.js';
 
-/** What a call of a hook must pass. */
 export interface HookCallParts {
   find(server: string): McpConnection | undefined;
   isBanned(names: readonly string[]): boolean;
-  /** Whether the tool is described as it was approved. */
+  /** Checks that the definition matches the approved one. */
   vouch: ToolBook['vouch'];
 }
 
-/** What a hook's call came to. */
 export interface HookCallResult {
   readonly text: string;
   readonly isError: boolean;
   readonly structured: unknown;
 }
 
-/** Calls that hooks have made by tools of servers. Settings chose the tool; a deny and a change still hold. */
+/** Calls an MCP tool for a hook. The settings chose the tool, but denials and changed definitions still stop it. */
 export function hookCall({ find, isBanned, vouch }: HookCallParts) {
   return async (
     server: string,
@@ -31,9 +29,9 @@ export function hookCall({ find, isBanned, vouch }: HookCallParts) {
     const connection = find(server);
     if (connection === undefined) return err(`no MCP server "${visible(server)}" is connected`);
     const { name, long } = toolNames(connection.declaration.key, tool);
-    // fail-closed: a tool that nobody may use is not used by a hook either, by whichever name it is denied.
+    // fail-closed: a tool denied under any of its names is denied to hooks too.
     if (isBanned(long === undefined ? [name] : [name, long])) return err(`${name} is denied`);
-    // fail-closed: what the settings chose is the tool as it was then.
+    // fail-closed: the settings chose the tool with its approved definition.
     const vouched = await orAbort(vouch(connection, tool), signal);
     if (!vouched.ok) return vouched;
     const called = await connection.call({ tool, arguments: input }, signal);

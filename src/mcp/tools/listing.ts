@@ -5,9 +5,8 @@ import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
 import { shownName, shownText, toolNameProblem, toolNames } from './names.js';
 
-/** A tool that may be offered. */
 export interface ListedTool {
-  /** On its server. */
+  /** The server's name for the tool. */
   readonly name: string;
   readonly fingerprint: string;
   /** Characters of its definition. */
@@ -16,15 +15,15 @@ export interface ListedTool {
   readonly raw: RawTool;
 }
 
-/** What a server offers, checked: each tool in it has a name of its own and a usable definition. */
+/** A server's checked tools: names are unique and definitions usable. */
 export interface ServerListing {
   readonly tools: readonly ListedTool[];
-  /** For the model, fit to be shown. */
+  /** Sanitised for the model. */
   readonly instructions?: string;
   readonly serverInfo?: { readonly name: string; readonly version: string };
-  /** Tools that are left out, and why. */
+  /** The tools left out, with reasons. */
   readonly problems: readonly string[];
-  /** Whether it has something for the tools that read resources. */
+  /** Whether the server has resources for the resource tools. */
   readonly hasResources?: boolean;
 }
 
@@ -36,15 +35,14 @@ export interface ListingSource {
   readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
 }
 
-/** A server with more tools has gone wrong. */
 export const MOST_TOOLS = 1_000;
 const LARGEST_DEFINITION = 256 * 1024;
-/** Characters of definitions that a server may have in every request by its own wish. */
+/** Characters of definitions that a server itself may put into every request. */
 const MOST_ALWAYS = 24_000;
-/** Characters of JSON for each token, as estimates of requests count them. */
+/** Characters of JSON per token, as in the estimates of requests. */
 const CHARS_PER_TOKEN = 3;
 
-/** Looks at every tool of an answer of a server. Sorted by name; of two that collide the first stays. */
+/** Checks all tools of a server, sorted by name; of colliding names the first stays. */
 export function listingOf(source: ListingSource): ServerListing {
   const { declaration } = source;
   const of = `of the MCP server ${shownName(declaration.name)}`;
@@ -74,7 +72,7 @@ export function listingOf(source: ListingSource): ServerListing {
   };
 }
 
-/** Asks a server what it offers. */
+/** Fetches and checks a server's tools. */
 export async function fetchListing(
   connection: Pick<McpConnection, 'declaration' | 'listTools' | 'status'>,
 ): Promise<Result<ServerListing, SafeError>> {
@@ -86,8 +84,8 @@ export async function fetchListing(
 }
 
 /**
- * The mark by which a server has its tools in every request counts while they are few: how much of the
- * window goes to a server is the person's to say, in the server's entry, or the host's for its own.
+ * Honours the server's `alwaysLoad` marks only up to a limit; beyond it, the person's entry or the host
+ * decides how much of the context a server may take.
  */
 function alwaysWithin(
   tools: readonly ListedTool[],
@@ -102,7 +100,7 @@ function alwaysWithin(
   return { tools: tools.map((tool) => ({ ...tool, alwaysLoad: false })), problems: [problem] };
 }
 
-/** What the definitions of these tools would cost in every request. */
+/** Estimates the tokens of these definitions in a request. */
 export function definitionTokens(listings: Iterable<Pick<ServerListing, 'tools'>>): number {
   const size = [...listings].reduce((sum, { tools }) => sum + sizeOf(tools), 0);
   return Math.ceil(size / CHARS_PER_TOKEN);
@@ -122,7 +120,7 @@ export function listed(raw: RawTool): ListedTool {
   };
 }
 
-/** People read a few; a server may have thousands. */
+/** A server may have thousands of problems. */
 const MOST_PROBLEMS = 20;
 
 function problemOf(raw: RawTool, key: string, taken: Map<string, string>): string | undefined {
@@ -130,7 +128,7 @@ function problemOf(raw: RawTool, key: string, taken: Map<string, string>): strin
   if (named !== undefined) return named;
   const { name, long = name } = toolNames(key, raw.name);
   const other = taken.get(long) ?? taken.get(name);
-  // fail-closed: a rule or an approval for the name would be one for two tools.
+  // fail-closed: a rule or approval for the name would apply to two tools.
   if (other !== undefined) {
     return `${shownName(other)} has the same name ${name} once other characters are underscores`;
   }

@@ -3,27 +3,27 @@ import { sliceWhole } from '../../lib/text/truncate.js';
 import { visible } from '../../lib/text/visible.js';
 import { sha256 } from '../../platform/hash.js';
 
-/** The longest name that all providers take. */
+/** The longest tool name that all providers accept. */
 export const LONGEST_NAME = 64;
-/** Hexadecimal: a server that looks for two names with one hash must not find them. */
+/** Hex digits of the hash, enough that a server cannot construct a collision. */
 const HASH_CHARS = 16;
-/** Nobody calls a tool so; a name this long is meant to be cut. */
+/** Longer names are refused as suspicious. */
 const LONGEST_RAW = 256;
 
-/** Every other character becomes one underscore. */
+/** Replaces every other character with an underscore. */
 export function normaliseName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');
 }
 
 export interface ToolNames {
   readonly name: string;
-  /** The whole name where it was too long: rules and people may still write it. */
+  /** The full name when `name` is shortened; rules and people may use it. */
   readonly long?: string;
 }
 
 /**
- * `mcp__server__tool`. One that is too long keeps its beginning and ends with a hash of the whole. Where
- * that begins, no `__` comes about: it would end the name of another server.
+ * `mcp__server__tool`. A name over the limit is cut and ends with a hash of the whole; the cut creates no
+ * `__`, which would end another server's name.
  */
 export function toolNames(key: string, tool: string): ToolNames {
   const whole = `mcp__${key}__${normaliseName(tool)}`;
@@ -33,23 +33,23 @@ export function toolNames(key: string, tool: string): ToolNames {
   return { name: `${beginning}_${hash}`, long: whole };
 }
 
-/** Why a tool cannot be offered by the name that its server gives it. */
+/** Why the server's name for a tool is unusable. */
 export function toolNameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
   if (name.length > LONGEST_RAW) return `its name has ${name.length} characters`;
   return lookAlike(name);
 }
 
-/** For messages: a name from outside, short and with nothing invisible in it. */
+/** Quotes and shortens an external name for messages. */
 export function shownName(name: unknown): string {
   const text = typeof name === 'string' ? name : String(name);
   const cut = sliceWhole(text, 0, 80);
   return JSON.stringify(visible(cut) + (cut.length < text.length ? '…' : ''));
 }
 
-/** Why a name may be taken for another one; undefined when it may not. */
+/** Why a name could be mistaken for another; undefined when it could not. */
 export function lookAlike(name: string): string | undefined {
-  // fail-closed: what people read and what is called must be the same.
+  // fail-closed: the name shown and the name called must be the same.
   if (hasHidden(name)) return 'its name holds characters that are not seen';
   const plain = name.normalize('NFKC');
   if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
@@ -76,19 +76,16 @@ const LOOKALIKE_SCRIPTS: readonly RegExp[] = [
   /\p{Script=Coptic}/u,
 ];
 
-/** Letters that nobody can tell from Latin ones. */
+/** Letters that look exactly like Latin ones. */
 const TWINS =
   'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ';
 
-/** Line breaks, tabs and indentation are layout; all else that is not seen is shown as its code. */
+/** Line breaks, tabs and indentation stay; other invisible characters become escapes. */
 const LAYOUT = /(\n|\t| {6,})/;
 
-/**
- * A server's text as the model may read it: nothing in it is invisible, it imitates none of our
- * marks, and what was cut off is said.
- */
+/** Sanitises a server's text for the model: escapes invisible characters, quotes our markers and notes a cut. */
 export function shownText(text: string, cap: number): string {
-  // Measured first, so that a text of megabytes costs nothing.
+  // Cuts first, so that huge texts cost nothing.
   const kept = sliceWhole(text, 0, cap);
   const shown = kept
     .replace(/\r\n?/g, '\n')
@@ -99,7 +96,7 @@ export function shownText(text: string, cap: number): string {
   return quoteMarks(cut === 0 ? shown : `${shown}… [${cut} more characters were cut off]`);
 }
 
-/** Whether a name holds something that is not seen, or blanks that are none. */
+/** Whether a name contains invisible characters or unusual blanks. */
 export function hasHidden(text: string): boolean {
   return visible(text) !== text;
 }

@@ -57,7 +57,7 @@ describe('what a server answers', () => {
     const spelled = `a\u{fe01}\u{e0148}\u{e0149} b${'\u200b\u200c'.repeat(4)} c`;
     const hidden = await output({ content: [text(spelled)] });
     expect(hidden.content).toBe(`a\\ufe01\\u{e0148}\\u{e0149} b${'\\u200b\\u200c'.repeat(4)} c`);
-    // As people write: a heart in colour, a joined family, an old form of a letter.
+    // Legitimate use: a coloured heart, a family emoji, a variant kanji and Persian joiners.
     const written = '❤\ufe0f 👨\u200d👩\u200d👧 辻\u{e0100} می\u200cخواهم';
     expect((await output({ content: [text(written)] })).content).toBe(written);
   });

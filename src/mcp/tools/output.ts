@@ -16,29 +16,28 @@ import { shownText } from './names.js';
 export interface OutputParts {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
   readonly context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'>;
-  /** Full name, for messages. */
   readonly tool: string;
-  /** The definition, for what it says about the size of results. */
+  /** The definition, which may set the size limit of results. */
   readonly raw: Pick<RawTool, '_meta'>;
-  /** `MAX_MCP_OUTPUT_TOKENS`. */
+  /** Read for `MAX_MCP_OUTPUT_TOKENS`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For people. */
+  /** Warns people about large results. */
   tell?(text: string): void;
 }
 
 const DEFAULT_TOKENS = 25_000;
 const WARN_TOKENS = 10_000;
 const IMAGE_TOKENS = 1_600;
-/** However much a server asks for. */
+/** The most that a definition may ask for. */
 const MOST_CHARS = 500_000;
 const MOST_BLOCKS = 200;
 const PREVIEW_CHARS = 2_048;
-/** Characters of a structured answer that are compared with the text beside it. */
+/** Characters of a structured result that are compared with its text. */
 const MOST_COMPARED = 200_000;
-/** And that are handed on as data. */
+/** Characters of a structured result that hooks and hosts get. */
 const MOST_STRUCTURED = 4 * 1024 * 1024;
 
-/** What the model reads of a server's answer: bounded, and with nothing in it that passes for ours. */
+/** Converts a server's result into what the model reads: bounded, and without imitations of our markers. */
 export async function toolOutput(result: RawCallResult, parts: OutputParts): Promise<ToolOutput> {
   const { structuredContent, isError } = result;
   const shelf = createBinaryShelf(parts);
@@ -59,14 +58,14 @@ export async function toolOutput(result: RawCallResult, parts: OutputParts): Pro
     ...(isError === true && { isError }),
     ...(shelf.files.length > 0 && { files: [...shelf.files] }),
   };
-  // Hosts and hooks are given the blocks of an answer in words; pictures are not handed round twice.
+  // Hosts and hooks get text blocks; results with images are not duplicated.
   if (json === undefined) return isText ? { ...output, structured: bounded } : output;
-  // Of an answer with data all that the model sees, as they may judge it; one that fills the memory is not handed round.
+  // With data they also get what the model sees, so that they can judge it; huge data is left out.
   if (json.length > MOST_STRUCTURED) return output;
   return { ...output, structured: { content: shownContent, structuredContent } };
 }
 
-/** The content of a `structured` that a hook gave back. */
+/** Reads the content from a `structured` value that a hook returned. */
 export function presentOutput(structured: unknown): ToolOutput['content'] | undefined {
   const content = isRecord(structured) ? structured.content : structured;
   if (!Array.isArray(structured) && !isRecord(structured)) return undefined;
@@ -115,24 +114,21 @@ function linkText({ name, title, uri, mimeType, description }: RawContent): stri
   return `[link to the resource ${label(title ?? name ?? '')} ${label(uri)}${kind}${about}]`;
 }
 
-/** A short text of the server inside one of our own. */
+/** Sanitises a short text for use in our own sentence. */
 function label(value: unknown): string {
   return shownText(typeof value === 'string' ? value : '', 300).replace(/\s+/g, ' ');
 }
 
-/** Data, but for marks of ours and for letters that only a model can read. */
+/** Quotes our markers and escapes characters that carry hidden text. */
 function serverText(given: string): string {
   return quoteMarks(given.replace(SMUGGLED, visible));
 }
 
-/**
- * Tags, and runs that no writing has: of variation selectors, one of which belongs to one letter, and
- * of characters without width. Each run spells bytes that people do not see.
- */
+/** Unicode tags, and unnatural runs of variation selectors or zero-width characters, which can encode hidden bytes. */
 const SMUGGLED =
   /[\u{e0000}-\u{e007f}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200f\u2060-\u2064\ufeff]{4,}/gu;
 
-/** Whether the text beside the structured part of an answer says the same: as JSON, wrapped in one key, or item by item. */
+/** Whether the text repeats the structured data: as JSON, wrapped in one key, or item by item. */
 function isSaid(content: readonly RawContent[], value: unknown, json: string): boolean {
   const texts = content
     .slice(0, MOST_BLOCKS)
@@ -141,11 +137,11 @@ function isSaid(content: readonly RawContent[], value: unknown, json: string): b
     );
   if (texts.includes(json)) return true;
   const whole = texts.join('\n');
-  // To put the keys of millions of objects in order takes more memory than there is.
+  // Sorting the keys of huge data would take too much memory.
   if (json.length > MOST_COMPARED || whole.length > 4 * json.length + 1_000) return false;
   const items = texts.map(valueIn);
   const said = new Set([...texts, whole, ...items.map(canonicalJson), canonicalJson(items)]);
-  // Servers wrap a value that is no object: `{"result": "text"}` beside the text.
+  // Servers wrap a non-object value, such as `{"result": "text"}` beside the text.
   const [only, ...others] = isRecord(value) ? Object.values(value) : [];
   const values = others.length === 0 && only !== undefined ? [value, only] : [value];
   return values.some((one) => said.has(typeof one === 'string' ? one : canonicalJson(one)));
@@ -155,12 +151,12 @@ function valueIn(given: string): unknown {
   try {
     return JSON.parse(given);
   } catch {
-    // Prose is what it says.
+    // A text that is not JSON stands for itself.
     return given;
   }
 }
 
-/** Images count like text; those for which there is no room are said to be missing. */
+/** Replaces images over the token limit with a note. */
 function withFewImages(blocks: readonly ResultBlock[], parts: OutputParts): readonly ResultBlock[] {
   let room = Math.floor(limitOf(parts).tokens / IMAGE_TOKENS);
   return blocks.map((block) => {
@@ -191,10 +187,7 @@ async function boundBlocks(
   return [text(await boundText(whole, { cap, spill })), ...images];
 }
 
-/**
- * In tokens, or in characters where the tool's definition asks for so many. A limit that the person has
- * set is no server's to lift.
- */
+/** The limit in tokens, or in characters when the definition asks for it and the person has set none. */
 function limitOf({ env, raw }: Pick<OutputParts, 'env' | 'raw'>): {
   readonly tokens: number;
   readonly chars?: number;
@@ -217,13 +210,13 @@ function textsOf(blocks: readonly ResultBlock[]): readonly string[] {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
-/** What a model takes: 5 MB of base64, 8000 pixels a side. */
+/** The provider's image limits: 5 MB of base64 and 8000 pixels per side. */
 const IMAGE_CHARS = 5 * 1024 * 1024;
 const IMAGE_EDGE = 8_000;
-/** Characters of base64 that are kept of one result. */
+/** Characters of base64 saved per result. */
 const MOST_KEPT = 96 * 1024 * 1024;
 
-/** The image as a model takes it. Undefined when it does not, or when the data is no image at all. */
+/** Undefined when the data is not an image that the model accepts. */
 export function imageBlock(base64: string): ImageBlock | undefined {
   if (base64.length > IMAGE_CHARS) return undefined;
   const bytes = Buffer.from(base64, 'base64');
@@ -236,7 +229,7 @@ export function imageBlock(base64: string): ImageBlock | undefined {
   return { type: 'image', source: { type: 'base64', media_type: `image/${type}`, data } };
 }
 
-/** What cannot be shown is kept in files of the session, for their owner alone. */
+/** Saves binary content in owner-only files of the session. */
 interface BinaryShelf {
   readonly files: string[];
   keep(binary: {
@@ -277,7 +270,7 @@ export function endingOf(mimeType: unknown): string {
   return own(ENDINGS, String(mimeType).toLowerCase().split(';')[0]?.trim() ?? '') ?? 'bin';
 }
 
-/** Endings of ours alone: a server's file must not get a name that a program runs. */
+/** Maps to our own extensions, because a server must not choose an executable one. */
 const ENDINGS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',

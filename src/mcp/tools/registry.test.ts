@@ -37,7 +37,6 @@ const raw = (name: string, more: Partial<RawTool> = {}): RawTool => ({
   ...more,
 });
 
-/** A server that is a list of tools. */
 function fakeServer(tools: readonly RawTool[], key = 'srv') {
   const listeners: ((change: ListKind | 'state') => void)[] = [];
   const calls: CallRequest[] = [];
@@ -88,13 +87,12 @@ function fakeServer(tools: readonly RawTool[], key = 'srv') {
 interface Options {
   readonly allow?: readonly string[];
   readonly mode?: PermissionMode;
-  /** What a person says; undefined: nobody is there. */
+  /** The person's answer; undefined when no person is present. */
   readonly answer?: 'allow' | 'deny';
-  /** Known from a cache and not from the server itself. */
+  /** Tools known only from the cache. */
   readonly cached?: readonly RawTool[];
 }
 
-/** A session with this one server. */
 async function session(fake: ReturnType<typeof fakeServer>, options: Options = {}) {
   const told: string[] = [];
   const asked: AskRequest[] = [];

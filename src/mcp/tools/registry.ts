@@ -14,24 +14,21 @@ import {
 
 export type { Offered, ToolBookDeps } from './server-tools.js';
 
-/** The tools of all servers of a session, and which of their definitions somebody has agreed to. */
+/** The MCP tools of a session and their approved definitions. */
 export interface ToolBook {
-  /** `live`: the server has just said so, and it is not what a cache remembers. */
+  /** Registers a list of tools; `live` when it comes from the server instead of the cache. */
   offer(
     connection: McpConnection,
     listing: ServerListing,
     options: { readonly live: boolean },
   ): Offered;
-  /**
-   * For calls that no gate judges, as settings have chosen the tool: whether the server describes it
-   * as it was approved. The first such call approves it.
-   */
+  /** Checks a definition for calls that bypass the gate because settings chose the tool; the first one approves it. */
   vouch(connection: McpConnection, tool: string): Promise<Result<undefined, string>>;
-  /** The server is not to be called any more, and why; until it is offered anew. */
+  /** Stops calls to a server for the given reason until it is offered again. */
   leave(server: string, why: string): void;
-  /** Must be part of the gate: a call that it has not seen is not made. */
+  /** Must be part of the gate: calls that it has not judged are refused. */
   readonly extension: GateExtension;
-  /** Once approvals of this session are stored. */
+  /** Resolves when the session's approvals are stored. */
   close(): Promise<void>;
 }
 
@@ -62,7 +59,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
       const entry = await tools.current(name);
       if (!entry.ok) return entry;
       const finding = findingOf(tools, entry.value);
-      // fail-closed: nobody can be asked here, so what would be a question is a no.
+      // fail-closed: no person can answer here, so a question becomes a refusal.
       if (finding.decision !== 'none')
         return err(`The call was not made: ${finding.reasonForModel ?? finding.reason ?? ''}`);
       tools.approve(entry.value);

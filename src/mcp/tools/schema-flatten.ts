@@ -5,22 +5,21 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export interface FlatSchema {
   readonly schema: Schema;
-  /** What the one object cannot say any more; goes to the end of the description. */
+  /** Describes what the flat object cannot express; appended to the description. */
   readonly note?: string;
 }
 
-/** Alternatives within alternatives beyond this depth are nobody's honest schema. */
+/** Honest schemas do not nest alternatives deeper. */
 const MAX_DEPTH = 6;
 const MAX_BRANCHES = 64;
-/** References make a short schema stand for a huge one. What one may cost: parts looked at, and parameters in them. */
+/** References can make a short schema expand hugely; this bounds the parts and parameters visited. */
 const MOST_WORK = 20_000;
 const WORK_OF_PART = 20;
 const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /**
- * The same parameters as one plain object, which is all that providers take at the root of a schema.
- * What is only true of one alternative becomes optional and is said in words. The server still checks
- * what it is sent by the schema that it wrote.
+ * Rewrites a schema as the plain object that providers require at the root. Parameters of single alternatives
+ * become optional, with a note. The server still validates by its own schema.
  */
 export function flattenSchema(schema: Schema): Result<FlatSchema, string> {
   const shape = shapeOf(schema, { root: schema, depth: 0, work: new Work() });
@@ -56,9 +55,9 @@ const REPLACED: ReadonlySet<string> = new Set([
 interface Shape {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
-  /** Other properties are refused. */
+  /** Further properties are refused. */
   readonly closed: boolean;
-  /** For each choice: the parameters of each alternative. */
+  /** For each choice, the parameters of each alternative. */
   readonly forms: readonly (readonly Form[])[];
 }
 
@@ -73,7 +72,7 @@ interface Place {
   readonly work: Work;
 }
 
-/** Shared by all parts of one schema. */
+/** The work counter, shared by all parts of one schema. */
 class Work {
   readonly #texts = new WeakMap<object, string>();
   #done = 0;
@@ -86,7 +85,7 @@ class Work {
     return this.#done > MOST_WORK;
   }
 
-  /** Each part is written out once, however often it is compared. */
+  /** Caches each part's JSON for comparisons. */
   isSame(a: unknown, b: unknown): boolean {
     return a === b || this.#text(a) === this.#text(b);
   }
@@ -106,7 +105,7 @@ const TOO_MUCH = 'its alternatives are too many';
 function shapeOf(given: unknown, place: Place): Result<Shape, string> {
   if (place.depth > MAX_DEPTH) return err('its alternatives are nested too deep');
   place.work.add(WORK_OF_PART);
-  // fail-closed: what was left out could be the part that matters.
+  // fail-closed: an omitted part could be the one that matters.
   if (place.work.isTooMuch) return err(TOO_MUCH);
   const followed = follow(given, place.root);
   if (!followed.ok) return followed;
@@ -124,7 +123,7 @@ function shapeOf(given: unknown, place: Place): Result<Shape, string> {
     closed: schema.additionalProperties === false,
     forms: [],
   };
-  // A plain object costs nothing more than to be read.
+  // A plain object has no extra cost.
   if (place.depth > 0) place.work.add(shape.properties.size + shape.required.size);
   for (const name of COMBINATORS) {
     const branches = own(schema, name);
@@ -140,7 +139,7 @@ function shapeOf(given: unknown, place: Place): Result<Shape, string> {
   return ok(shape);
 }
 
-/** Every one holds. */
+/** Merges branches that all apply. */
 function withAll(base: Shape, branches: readonly unknown[], place: Place): Result<Shape, string> {
   let shape = base;
   for (const branch of branches) {
@@ -150,7 +149,7 @@ function withAll(base: Shape, branches: readonly unknown[], place: Place): Resul
     shape = {
       properties: merged(shape.properties, properties, { how: 'allOf', work: place.work }),
       required: new Set([...shape.required, ...required]),
-      // Each part refuses the properties of the others: taken by the letter nothing would be left.
+      // Each branch forbids the properties of the others, which together would allow nothing.
       closed: false,
       forms: [...shape.forms, ...forms],
     };
@@ -158,7 +157,7 @@ function withAll(base: Shape, branches: readonly unknown[], place: Place): Resul
   return ok(shape);
 }
 
-/** One of them holds; those that are no objects can never be sent. */
+/** Merges alternatives; those that are not objects can never be sent. */
 function withOneOf(base: Shape, branches: readonly unknown[], place: Place): Result<Shape, string> {
   const shapes: Shape[] = [];
   let problem = 'none of its alternatives is an object';
@@ -191,7 +190,7 @@ function withOneOf(base: Shape, branches: readonly unknown[], place: Place): Res
   });
 }
 
-/** A parameter that two parts describe differently is described by both. */
+/** Combines differing schemas of one parameter. */
 function merged(
   a: ReadonlyMap<string, unknown>,
   b: ReadonlyMap<string, unknown>,
@@ -213,7 +212,7 @@ function merged(
   return all;
 }
 
-/** `#/$defs/Name` and `#/definitions/Name`; other references lead out of the schema. */
+/** Follows `#/$defs/Name` and `#/definitions/Name`; other references are errors. */
 function follow(given: unknown, root: Schema): Result<Schema, string> {
   let schema = given;
   for (let step = 0; step <= MAX_DEPTH; step++) {

@@ -14,13 +14,13 @@ import { fetchListing, type ListedTool, type ServerListing } from './listing.js'
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
 
 export interface Offered {
-  /** Tools that were not known before. */
+  /** New tools. */
   readonly tools: readonly AnyTool[];
-  /** Full names of tools whose definition is not the approved one. */
+  /** Full names of tools whose definition differs from the approved one. */
   readonly changed: readonly string[];
-  /** What the model may be told of what the server says about the use of its tools. */
+  /** The server's instructions that the model may see. */
   readonly instructions: string | undefined;
-  /** It now says something else about that, which nobody has accepted yet. */
+  /** The server changed its instructions, and no person has accepted them yet. */
   readonly saysOther: boolean;
   readonly problems: readonly string[];
 }
@@ -29,47 +29,46 @@ export interface ToolBookDeps {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
   readonly approvals: Pick<ToolApprovals, 'read' | 'record' | 'recordWords'>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** False: another book answers for the tool. Absent: this one does for all. */
+  /** False when another book is responsible for the tool; absent when this one has all. */
   covers?(tool: AnyTool): boolean;
-  /** A server was asked anew because one of its tools was called. */
+  /** Called after a tool call refreshed a server's list. */
   onListing?(connection: McpConnection, listing: ServerListing, offered: Offered): void;
-  /** For people. */
+  /** Shows a note to people. */
   tell(text: string): void;
 }
 
-/** What the servers of a session share. */
 export interface SharedByServers extends ToolBookDeps {
-  /** Which definition each call was judged by. */
+  /** The fingerprint that each call was judged by. */
   readonly judged: Map<string, string>;
-  /** Waits, at the end of the session, for an approval to be stored. */
+  /** Stores an approval; closing the session waits for it. */
   keep(what: string, recording: Promise<void>): void;
 }
 
-/** One tool, by its name on its server. */
+/** A tool under the server's name for it. */
 export interface Entry {
   readonly tool: AnyTool;
   current: ListedTool;
   gone: boolean;
 }
 
-/** The tools of one server, and which of their definitions somebody has agreed to. */
+/** The tools of one server and their approved definitions. */
 export class ServerTools implements McpToolParts {
   readonly entries = new Map<string, Entry>();
-  /** Another one once the server was turned off and on, or its entry is a new one. */
+  /** Replaced when the server is toggled or its entry changes. */
   connection: McpConnection;
   approved: ApprovedTools;
-  /** Whether the server itself has said what it offers since it was last connected. */
+  /** Whether the tool list was fetched since the last connect. */
   live = false;
-  /** Why it must not be called: it was turned off, or taken away. */
+  /** Why its tools must not be called: the server was disabled or removed. */
   away: string | undefined;
   readonly #shared: SharedByServers;
-  /** By full name: what was agreed to, or what the model knows the tool as. Rules and people know tools by that name. */
+  /** Approved definitions, or those the model has seen, by full name, since rules and people use that name. */
   readonly #agreed = new Map<string, ApprovedTool>();
-  /** What the server says about the use of its tools, as far as it is in force; undefined: not known yet. */
+  /** The instructions in use; undefined when none are known yet. */
   #words: string | undefined;
-  /** Nobody has taken note of these words yet: they are not kept. */
+  /** These instructions are not stored yet. */
   #wordsUnnoted = false;
-  /** How often the server has said that its tools are others now. */
+  /** Counts the server's `list_changed` notifications and rebinds. */
   #changes = 0;
   #asking: Promise<Result<undefined, string>> | undefined;
 
@@ -92,18 +91,18 @@ export class ServerTools implements McpToolParts {
     this.#shared.tell(text);
   }
 
-  /** The same server by another connection, or another one under its name. */
+  /** Takes over a new connection, which may lead to a different server of the same name. */
   bind(connection: McpConnection): void {
     this.away = undefined;
     if (this.connection === connection) return;
     this.connection = connection;
     this.approved = this.#shared.approvals.read(connection.declaration);
-    // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
+    // fail-closed: without stored instructions only these reveal a change.
     if (this.approved.words !== undefined) this.#words = undefined;
     this.live = false;
     this.#changes += 1;
     for (const [name, { tool, current }] of this.entries) {
-      // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
+      // fail-closed: the model knows the old definition, so a different one counts as changed.
       const known = this.#agreed.get(tool.name) ?? shownAs(current);
       const held = this.#approvalOf(name) ?? (this.approved.damaged ? undefined : known);
       if (held === undefined) this.#agreed.delete(tool.name);
@@ -117,13 +116,13 @@ export class ServerTools implements McpToolParts {
       if (this.connection !== connection) return;
       const isAway = change === 'state' && connection.status().state !== 'connected';
       if (change !== 'tools' && !isAway) return;
-      // fail-closed: a server that was away, or says so itself, may offer something else now.
+      // fail-closed: a server that reconnects or announces changes may offer other tools.
       this.live = false;
       if (change === 'tools') this.#changes += 1;
     });
   }
 
-  /** What its definition is compared with. Undefined: the tool is not approved yet. */
+  /** The definition to compare with; undefined before the first approval. */
   agreed({ tool }: Pick<Entry, 'tool'>): ApprovedTool | undefined {
     return this.#agreed.get(tool.name);
   }
@@ -138,11 +137,11 @@ export class ServerTools implements McpToolParts {
     if (entry === undefined) return err(`there is no tool ${name}`);
     if (!this.isChanged(entry)) return ok(entry.current.raw);
     const old = this.agreed(entry)?.definition;
-    // fail-closed: what nobody has agreed to is not shown in its place.
+    // fail-closed: an unapproved definition is not shown instead.
     return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
   }
 
-  /** Puts down what the server offers. `live`: it has just said so, and it is not what a cache remembers. */
+  /** Takes over a tool list; `live` when it comes from the server instead of the cache. */
   offer(listing: ServerListing, { live }: { readonly live: boolean }): Offered {
     const made: AnyTool[] = [];
     for (const entry of this.entries.values()) entry.gone = true;
@@ -153,7 +152,7 @@ export class ServerTools implements McpToolParts {
     }
     this.live = live;
     const changed = [...this.entries.values()].filter((one) => !one.gone && this.isChanged(one));
-    // What a cache remembers was in force when it was written.
+    // Cached instructions were in use when they were written.
     if (!live) this.#words ??= listing.instructions ?? '';
     const problem = live ? this.#hear(listing.instructions) : undefined;
     return {
@@ -168,7 +167,7 @@ export class ServerTools implements McpToolParts {
   #add(current: ListedTool): AnyTool {
     const tool = mcpTool(this, current);
     const others = [...this.entries.values()].filter((one) => one.tool.name === tool.name);
-    // fail-closed: a tool that takes the name of one that was approved, or that the model knows, is that one, changed.
+    // fail-closed: a tool that takes over a known full name counts as that tool, changed.
     const held =
       this.#approvalOf(current.name) ??
       this.#agreed.get(tool.name) ??
@@ -183,18 +182,18 @@ export class ServerTools implements McpToolParts {
     return tools.get(approvedName(this.connection.declaration, tools, tool) ?? '');
   }
 
-  /** Why what the server says now about the use of its tools is withheld; undefined when it is not. */
+  /** Compares the present instructions and returns why they are withheld, if they are. */
   #hear(said = ''): string | undefined {
     const { name } = this.connection.declaration;
     const heard = heardWords({ name, said, known: this.#words, approved: this.approved });
     this.#words = heard.inForce;
     this.#wordsUnnoted = heard.unnoted;
-    // The model is told them at once. To say nothing is agreed to with the first call.
+    // The model sees non-empty instructions now; empty ones are accepted with the first call.
     if (said !== '') this.#noteWords();
     return heard.problem;
   }
 
-  /** From now on these are the words of the server, and others wait. */
+  /** Stores the instructions as accepted; later changes need a new acceptance. */
   #noteWords(): void {
     if (!this.#wordsUnnoted || this.#words === undefined) return;
     this.#wordsUnnoted = false;
@@ -203,7 +202,7 @@ export class ServerTools implements McpToolParts {
     keep(`"${declaration.name}"`, approvals.recordWords(declaration, this.#words));
   }
 
-  /** Asks the server what it offers. */
+  /** Fetches the tool list; concurrent calls share one request. */
   async refresh(): Promise<Result<undefined, string>> {
     this.#asking ??= this.#askAnew().finally(() => {
       this.#asking = undefined;
@@ -217,13 +216,13 @@ export class ServerTools implements McpToolParts {
     const listing = await fetchListing(connection);
     if (!listing.ok) return err(listing.error.message);
     const offered = this.offer(listing.value, { live: true });
-    // What was said while it answered may not be in the answer.
+    // A change announced meanwhile may be missing from the list.
     this.live = this.#changes === changes;
     this.#shared.onListing?.(connection, listing.value, offered);
     return ok(undefined);
   }
 
-  /** The entry of a tool as the server describes it now: it is asked unless it has said so since it was connected. */
+  /** Returns a tool as the server describes it now, refreshing the list unless it is live. */
   async current(name: string): Promise<Result<Entry, string>> {
     const asked = this.live ? undefined : await this.refresh();
     if (asked?.ok === false) return asked;
@@ -235,18 +234,18 @@ export class ServerTools implements McpToolParts {
     );
   }
 
-  /** The last look before a call goes out: it must have been judged, by the definition there is now. */
+  /** The last check before a call is sent: it must have been judged by the present definition. */
   async admit(name: string, toolUseId: string): Promise<Result<Admission, string>> {
     const { judged } = this.#shared;
     const by = judged.get(toolUseId);
     judged.delete(toolUseId);
-    // fail-closed: it was turned off after the call was allowed.
+    // fail-closed: the server was disabled after the call was allowed.
     if (this.away !== undefined) return err(`The call was not made: ${this.away}.`);
     const known = this.live ? this.entries.get(name) : undefined;
     const found = known?.gone === false ? ok(known) : await this.current(name);
     if (!found.ok) return found;
     const entry = found.value;
-    // fail-closed: nobody can say which definition was allowed.
+    // fail-closed: it is unknown which definition was allowed.
     if (by === undefined) return err(`${entry.tool.name} was not called: it was not judged.`);
     if (by !== entry.current.fingerprint) {
       const server = this.connection.declaration.name;
@@ -261,7 +260,7 @@ export class ServerTools implements McpToolParts {
 
   approve({ tool, current }: Entry): void {
     if (this.#agreed.get(tool.name)?.fingerprint === current.fingerprint) return;
-    // What is stored is seen by the next session; a change in this one is told against this definition.
+    // The stored approval is for later sessions; this session compares with the new definition.
     this.#agreed.set(tool.name, shownAs(current));
     const { keep, approvals } = this.#shared;
     keep(tool.name, approvals.record(this.connection.declaration, [current]));
@@ -273,7 +272,7 @@ function shownAs({ fingerprint, raw }: ListedTool): ApprovedTool {
   return { fingerprint, definition: raw };
 }
 
-/** The definition in the request stays as it was for this session; the new one is told beside it. */
+/** The definition in the requests stays for this session, so a note tells the model the new one. */
 function acceptedNote({ tool, current }: Entry): string | undefined {
   const checked = checkDefinition(current.raw);
   if (!checked.ok) return undefined;

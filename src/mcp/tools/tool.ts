@@ -17,18 +17,17 @@ import type { ListedTool } from './listing.js';
 import { shownName, toolNames } from './names.js';
 import { type OutputParts, presentOutput, toolOutput } from './output.js';
 
-/** What may be said after a call besides its result. */
 export interface Admission {
-  /** For the model: a definition that has changed and was accepted. */
+  /** Tells the model about a changed and accepted definition. */
   readonly note?: string;
 }
 
-/** What the tools of one server share. Tools are named as on their server. */
+/** The state that the tools of a server share; tools go by the server's names. */
 export interface McpToolParts extends Pick<OutputParts, 'fs' | 'env' | 'tell'> {
   readonly connection: Pick<McpConnection, 'call' | 'declaration'>;
-  /** The definition that is in force: the approved one while another waits for its approval. */
+  /** The approved definition while a changed one waits for approval. */
   definition(tool: string): Result<RawTool, string>;
-  /** The last look before a call goes out: it must have been judged, by the definition there is now. */
+  /** The last check before a call is sent: it must have been judged by the present definition. */
   admit(tool: string, toolUseId: string): Promise<Result<Admission, string>>;
 }
 
@@ -37,7 +36,7 @@ type Input = Readonly<Record<string, unknown>>;
 const SUMMARY_CHARS = 240;
 const PROGRESS_CHARS = 500;
 
-/** A tool of a server as one of ours. */
+/** Wraps a server's tool as a `Tool`. */
 export function mcpTool(
   parts: McpToolParts,
   listed: Pick<ListedTool, 'name' | 'alwaysLoad'>,
@@ -53,7 +52,7 @@ export function mcpTool(
     alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
   };
   let about: About | undefined;
-  /** Made once, when it is first wanted: the bytes that a model was sent must not change. */
+  /** Built once on demand, because the bytes sent to the model must not change. */
   const said = (): About => {
     about ??= describe(name, origin, parts);
     return about;
@@ -61,7 +60,7 @@ export function mcpTool(
   return {
     name,
     ...(long !== undefined && { aliases: [long] }),
-    // Only its server knows what it does, and no check is possible: the strictest kind.
+    // The strictest kind, because the effects are unknown.
     kind: 'execute',
     origin,
     get title() {
@@ -73,12 +72,12 @@ export function mcpTool(
     get needsPerson() {
       return said().needsPerson;
     },
-    /** The server knows its schema best and says what is wrong. */
+    /** The server validates its own schema. */
     async validate(input): Promise<readonly ValidationProblem[]> {
       return isRecord(input) ? [] : [{ path: '', message: 'the arguments are not an object' }];
     },
     subject: (input) => ({ paths: [], summary: summaryOf(origin, input) }),
-    /** A hint of the server: it orders calls and permits nothing. */
+    /** A hint of the server that affects only the order of calls, never permissions. */
     concurrencySafe: () => said().readOnly,
     run: (input, context) => run(parts, { name, tool: listed.name, input }, context),
     present: presentOutput,
@@ -96,7 +95,7 @@ async function run(
   const result = await connection.call(
     {
       tool,
-      // The host's own code is handed it as it is, and may well change what it was given.
+      // In-process code receives this object and might modify it.
       arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
       toolUseId: context.toolUseId,
       idempotencyKey: context.idempotencyKey,
@@ -129,7 +128,7 @@ function describe(name: string, { tool, server }: ToolOrigin, parts: McpToolPart
     return {
       title: name,
       definition: { name, description, input_schema: { type: 'object' } },
-      // fail-closed: what it says of itself is not known.
+      // fail-closed: without a definition its hints are unknown.
       needsPerson: true,
       readOnly: false,
     };
@@ -143,7 +142,7 @@ function describe(name: string, { tool, server }: ToolOrigin, parts: McpToolPart
   };
 }
 
-/** Who is called with what, in one line. */
+/** Server, tool and input in one line. */
 function summaryOf({ server, tool }: ToolOrigin, input: unknown): string {
   const text = `${shownName(tool)} of the MCP server ${shownName(server)} with ${visible(JSON.stringify(input) ?? '')}`;
   return text.length <= SUMMARY_CHARS ? text : `${sliceWhole(text, 0, SUMMARY_CHARS)}…`;

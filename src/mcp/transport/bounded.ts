@@ -4,21 +4,21 @@ import { isId, type MessageId, messagesIn } from './messages.js';
 
 export type SendOptions = Parameters<Transport['send']>[1];
 
-/** What a server may send by itself: messages at one go, and in each second after that. */
+/** The allowance for messages that a server initiates: a burst, and a rate per second. */
 const BURST = 100_000;
 const PER_SECOND = 2_000;
-/** An answer has to be made, kept and sent. */
+/** A request costs more, because we have to answer it. */
 const COST_OF_REQUEST = 20;
-/** A message counts once more for each stretch of this many characters. */
+/** Long messages count once more per this many characters. */
 const CHARS_PER_MESSAGE = 4_096;
-/** Requests being answered, and refusals being sent, at the same moment. */
+/** The limit for concurrent requests of the server, and for concurrent refusals. */
 export const MOST_OPEN_REQUESTS = 100;
 const LONGEST_ID = 256;
 const TOO_MANY = { code: -32005, message: 'too many requests; this one was not handled' };
 
 /**
- * The library handles whatever a server sends, however much: every transport refuses requests while too many are open, and
- * disconnects a server that sends without end. Answers to our own requests are never counted.
+ * Limits what a server may send, because the library handles everything: refuses requests while too many are
+ * open and disconnects a flooding server. Responses to our requests do not count.
  */
 export abstract class BoundedTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -27,7 +27,7 @@ export abstract class BoundedTransport implements Transport {
   readonly #monotonic: () => number;
   #budget = BURST;
   #paidAt: number;
-  /** Our requests that wait for an answer; the library takes "7" for 7. */
+  /** Our open requests; as strings, because the library equates "7" and 7. */
   readonly #asked = new Set<string>();
   readonly #answering = new Set<MessageId>();
   #refusing = 0;
@@ -44,7 +44,7 @@ export abstract class BoundedTransport implements Transport {
   abstract close(): Promise<void>;
   protected abstract transmit(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
 
-  /** Why we ended it. */
+  /** Why we disconnected the server, if we did. */
   get cutFor(): string | undefined {
     return this.#cutFor;
   }
@@ -53,7 +53,7 @@ export abstract class BoundedTransport implements Transport {
     return this.#isOver;
   }
 
-  /** After the handshake. `answersRequests`: false where the protocol knows no requests of servers. */
+  /** Call after the handshake; `answersRequests` is false for protocols without server requests. */
   connected({ answersRequests }: { readonly answersRequests: boolean }): void {
     this.#answering.clear();
     this.#answersRequests = answersRequests;
@@ -61,7 +61,7 @@ export abstract class BoundedTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     if (!('method' in message)) {
-      // An answer takes memory until it is sent.
+      // The slot is held until the response is sent.
       const { id } = message;
       return this.transmit(message, options).finally(() => isId(id) && this.#answering.delete(id));
     }
@@ -79,7 +79,7 @@ export abstract class BoundedTransport implements Transport {
     }
   }
 
-  /** A line or frame of the server. What is no message (a greeting, a debug line) is left out. */
+  /** Parses a line or frame and reports anything that is not a message, such as debug output. */
   protected receive(text: string): void {
     const [only] = this.#asked;
     const messages = messagesIn(text, this.#asked.size === 1 ? only : undefined);
@@ -87,7 +87,7 @@ export abstract class BoundedTransport implements Transport {
     for (const message of messages) this.deliver(message);
   }
 
-  /** Something came that is no message, or went wrong beside all requests. */
+  /** Reports an invalid message or an error outside of requests. */
   protected fail(error: Error): void {
     if (!this.#isOver && this.#pay(1)) this.onerror?.(error);
   }
@@ -122,10 +122,10 @@ export abstract class BoundedTransport implements Transport {
     this.#budget = Math.min(BURST, this.#budget + earned) - cost;
     this.#paidAt = now;
     if (this.#budget >= 0) return true;
-    // fail-closed: a server that goes on and on is not listened to.
+    // fail-closed: a flooding server is disconnected.
     this.#cutFor = `it sent more than ${number(BURST)} messages at one go and ${number(PER_SECOND)} a second after that (a request counts as ${COST_OF_REQUEST}, a long message as several)`;
     this.over();
-    // Its callers hear at once; a child process takes its time to end.
+    // Callers are notified first, because a child process takes time to end.
     this.close().catch(() => {});
     return false;
   }
@@ -140,7 +140,7 @@ export abstract class BoundedTransport implements Transport {
   async #refuse(id: MessageId): Promise<void> {
     if (this.#refusing >= MOST_OPEN_REQUESTS || String(id).length > LONGEST_ID) return;
     this.#refusing += 1;
-    // A server that does not take the refusal has none.
+    // The server may have gone; a refusal needs no retry.
     await this.transmit({ jsonrpc: '2.0', id, error: TOO_MANY }).catch(() => {});
     this.#refusing -= 1;
   }
@@ -148,7 +148,7 @@ export abstract class BoundedTransport implements Transport {
 
 function charsIn(message: unknown): number {
   let chars = 0;
-  // Without recursion: nesting may have no end.
+  // Iterative, because nesting may be unbounded.
   const left: unknown[] = [message];
   while (left.length > 0) {
     const value = left.pop();

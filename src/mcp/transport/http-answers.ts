@@ -5,12 +5,12 @@ import type { Fetch } from '../../platform/http/fetch.js';
 import { breach, type Failed } from '../connection/classify.js';
 import { isId, isUnreadable, type MessageId, messagesOf } from './messages.js';
 
-/** Messages in one list: more would hold up everything else. */
+/** Messages per batch. */
 const MOST_IN_A_LIST = 1_000;
 
-/** The requests that wait for an answer, each with what ends its stream. */
+/** The requests that await a response, with the controllers of their streams. */
 export class WaitingRequests {
-  /** Told of a request that gets no answer any more. */
+  /** Called for a request that will get no response. */
   onFailed: ((id: MessageId, why: Failed) => void) | undefined;
   readonly #streams = new Map<MessageId, AbortController>();
 
@@ -24,7 +24,7 @@ export class WaitingRequests {
     return this.#streams.has(this.#key(id));
   }
 
-  /** False when it did not wait. */
+  /** False when the request was not waiting. */
   remove(id: MessageId): boolean {
     return this.#streams.delete(this.#key(id));
   }
@@ -37,21 +37,21 @@ export class WaitingRequests {
   fail(id: MessageId, why: Failed): void {
     const key = this.#key(id);
     if (!this.#streams.has(key)) return;
-    // Or the library would reopen a stream that nobody waits for.
+    // Otherwise the library would reopen the stream.
     this.abort(key);
     this.onFailed?.(key, why);
   }
 
-  /** The library takes "7" for 7. */
+  /** The library equates "7" and 7. */
   #key(id: MessageId): MessageId {
     return this.#streams.has(id) ? id : Number(id);
   }
 }
 
 /**
- * The answers of a server as `messagesIn` reads them. The library drops an answer that it does not like, or that no
- * request waits for, without a word: here the request fails at once. `hasOwnBody`: answers come in the response to
- * their request.
+ * Filters a server's responses through `messagesIn`. The library silently drops invalid or unexpected
+ * responses; here the request fails at once. `hasOwnBody`: responses arrive in the HTTP response to their
+ * request.
  */
 export function readAnswers(
   fetch: Fetch,
@@ -77,7 +77,7 @@ export function readAnswers(
     }
     if (type !== 'application/json' || asked === undefined) return response;
     const messages = kept(await response.text(), waiting, asked);
-    // The body is whole: a request that is not answered in it never is.
+    // The body is complete, so a missing response will never come.
     if (!messages.some((one) => answers(one, asked)))
       waiting.fail(asked, breach('answered with messages of which none is an answer.'));
     const [only] = messages;
@@ -85,7 +85,7 @@ export function readAnswers(
   };
 }
 
-/** What the library may see of a text; requests fail whose answer is not in what is kept. */
+/** Drops unusable messages and fails the requests they answer. */
 function kept(
   text: string,
   waiting: WaitingRequests,
@@ -100,7 +100,7 @@ function kept(
   return messages.filter((message) => {
     if ('method' in message || message.id === undefined) return !isTooLong;
     if (isTooLong || isUnreadable(message)) waiting.fail(message.id, why);
-    // On the stream of a request that waits for its own.
+    // A foreign response on a request's own stream fails that request.
     else if (!waiting.has(message.id) && asked !== undefined)
       waiting.fail(asked, foreign(message.id));
     else return true;
@@ -108,17 +108,16 @@ function kept(
   });
 }
 
-/** Unchecked: of a list, only the items fail that are nested too deep or hold a `__proto__`. */
+/** Parses without checks, so that only the unsafe items of a batch fail. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A form, or no message.
+    // Form data, or not a message.
     return undefined;
   }
 }
 
-/** The id of the request that is sent. */
 function requestIn({ method, body }: RequestInit): MessageId | undefined {
   if (method !== 'POST' || typeof body !== 'string') return undefined;
   const [sent] = messagesOf(parsed(body));
@@ -136,7 +135,7 @@ function foreign(id: MessageId): Failed {
   return breach(`answered with the id ${shown}, which is not that of the request.`);
 }
 
-/** Server-sent events with other data: a message stands on one `data:` line; other lines pass as they are. */
+/** Rewrites the data of server-sent events: a message is one `data:` line, other lines pass unchanged. */
 function dataLines(
   read: (data: string) => readonly JSONRPCMessage[],
 ): TransformStream<string, string> {
@@ -152,7 +151,7 @@ function dataLines(
       const lines = piece.split(/\r?\n/);
       const last = lines.pop() ?? '';
       if (lines.length === 0) {
-        // Joined once: a long line must not cost its square.
+        // Collected and joined once, so that a long line costs linear time.
         rest.push(last);
         return;
       }

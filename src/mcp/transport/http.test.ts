@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { streamPace } from './http.js';
 
 describe('the pause before a stream is opened anew', () => {
-  /** Milliseconds that pass while a stream that is closed at once is opened this often. */
+  /** The time until a stream that closes immediately was opened this often. */
   function spent(times: number, askedMs: number, openMs = 0): number {
     let now = 0;
     const pace = streamPace(() => now);

@@ -15,14 +15,14 @@ interface RemoteParts {
   readonly url: URL;
   readonly fetch: Fetch;
   readonly headers: Readonly<Record<string, string>>;
-  /** Asks for the headers once more; absent where none but the entry's are sent. */
+  /** Requests the headers again; absent without a headers helper. */
   readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
   readonly authProvider: AuthProvider | undefined;
   readonly stepUp: ((challenge: StepUpChallenge) => Promise<boolean>) | undefined;
   readonly monotonic: () => number;
 }
 
-/** Attempts to reopen a stream that broke off, each after twice the pause of the one before. */
+/** Reopens a broken stream with doubled pauses. */
 const REOPENING = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -40,7 +40,7 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
       const timer = setTimeout(reconnect, pace(delayMs));
       return () => clearTimeout(timer);
     },
-    // Ours has been asked by then.
+    // Our own step-up runs earlier, in `serverFetch`.
     onInsufficientScope: 'throw',
     authProvider: parts.authProvider,
   });
@@ -53,14 +53,14 @@ export function sseTransport(parts: RemoteParts): WatchedTransport {
     fetch: readAnswers(serverFetch(parts), waiting, { hasOwnBody: false }),
     authProvider: parts.authProvider,
   });
-  // The library would open another stream, whose session nobody has initialised.
+  // The library would open another stream without an initialised session.
   const isFatal = (error: Error): boolean => error instanceof parts.library.SseError;
   return new WatchedTransport(inner, waiting, { ...parts, isFatal });
 }
 
 /**
- * The library's transport: a request whose stream ends without an answer fails at once, and a cancelled one lets go of its
- * stream, which the library would go on to reopen (typescript-sdk#2615).
+ * Wraps the library's transport: a request fails at once when its stream ends without a response, and
+ * cancelling closes its stream, which the library would keep reopening (typescript-sdk#2615).
  */
 export class WatchedTransport extends BoundedTransport {
   readonly hasPerRequestStream: boolean;
@@ -116,10 +116,10 @@ export class WatchedTransport extends BoundedTransport {
     this.#waiting.abort(asked);
   }
 
-  /** Tells a server with a session that it may forget it; waits no longer than that. */
+  /** Ends the server's session and waits at most `ms`. */
   async leave(ms: number): Promise<void> {
     if (this.#inner.terminateSession === undefined || this.sessionId === undefined) return;
-    // It may be gone already, not know of such a thing, or take too long.
+    // The server may be gone, slow or not support it.
     await orAbort(this.#inner.terminateSession(), AbortSignal.timeout(ms)).catch(() => {});
   }
 
@@ -161,8 +161,8 @@ export class WatchedTransport extends BoundedTransport {
 }
 
 /**
- * Adds the configured headers to what goes to the server itself, and to nothing else: where a sign-in
- * or a redirect leads is another host's business. A refusal for want of rights gets one second try.
+ * Adds the configured headers to requests to the server itself only, not to sign-in or redirect targets. A
+ * refusal for missing rights is retried once.
  */
 function serverFetch(parts: RemoteParts): Fetch {
   let extra = parts.headers;
@@ -177,7 +177,7 @@ function serverFetch(parts: RemoteParts): Fetch {
       await response.body?.cancel();
       extra = await parts.freshHeaders();
       response = await send();
-      // Fresh ones that are refused as well will not do better the next time.
+      // Refused fresh headers would be refused again.
       isRefreshable = !isRefused(response);
     }
     return response.status === 403 ? steppedUp(response, parts, send) : response;
@@ -209,7 +209,7 @@ async function steppedUp(
   return send({ authorization: `Bearer ${token}` });
 }
 
-/** The library's own headers stay; a configured one never takes the place of a protocol header. */
+/** The library's headers take precedence, so a configured one never replaces a protocol header. */
 function withHeaders(
   given: RequestInit['headers'],
   extra: Readonly<Record<string, string>>,
@@ -223,7 +223,7 @@ function withHeaders(
   return headers;
 }
 
-/** The same origin, or its secure form on the default port. */
+/** The same origin, or its https form on the default port. */
 function isSameServer(server: URL, target: URL): boolean {
   if (server.origin === target.origin) return true;
   const isUpgrade = server.protocol === 'http:' && target.protocol === 'https:';
@@ -232,10 +232,10 @@ function isSameServer(server: URL, target: URL): boolean {
   );
 }
 
-/** Headers as they may be sent. Throws for one that HTTP does not know. */
+/** Throws for a header that HTTP does not allow. */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
-    // fail-closed: half a set of headers could mean another identity.
+    // fail-closed: a partial set of headers could mean another identity.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       const message = 'a header has a name or value that cannot be sent';
       throw new Failed({ kind: 'headers', message });
@@ -248,15 +248,15 @@ export function hasAuthorization(headers: Readonly<Record<string, string>>): boo
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
-/** A stream that is opened anew this soon after the last time has brought nothing. */
+/** A stream reopened sooner has delivered nothing. */
 const SHORT_MS = 30_000;
-/** Pauses that the server may choose by itself, one after the other. */
+/** Consecutive pauses that the server may choose. */
 const OWN_CHOICE = 3;
 const LEAST_MS = 100;
 
 /**
- * The pause before a stream is opened anew. The library waits as long as the server says (`retry:`), and a wait of nothing
- * would be a loop: it is believed a few times, after that the pauses have a floor that grows to half a minute.
+ * The pause before a stream is reopened. The server's `retry:` of zero would make a loop, so after a few
+ * times a minimum applies that grows to 30 s.
  */
 export function streamPace(now: () => number): (askedMs: number) => number {
   let inARow = 0;

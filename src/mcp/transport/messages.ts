@@ -7,13 +7,13 @@ export type MessageId = string | number;
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The messages of a text: one, or a list of them. The library drops an answer with any unknown member without a word
- * and its caller waits until the time is up: only the members of the protocol are kept, and an answer that cannot be
- * used (`__proto__`, endless nesting, neither result nor error, or both) becomes an error that carries a `Failed`.
- * `asked`: the request that an error without an id belongs to.
+ * Parses one message or a batch. The library silently drops a response with unknown members and lets its
+ * caller time out, so only protocol members are kept, and an unusable response (`__proto__`, deep nesting,
+ * neither or both of result and error) becomes an error with a `Failed`. `asked` is the request that an error
+ * without id belongs to.
  */
 export function messagesIn(text: string, asked?: MessageId): readonly JSONRPCMessage[] {
-  // Some programs begin what they write with a byte order mark.
+  // Some programs start their output with a byte order mark.
   const bare = text.startsWith('\ufeff') ? text.slice(1) : text;
   const parsed = parseJson(bare);
   if (!parsed.ok) {
@@ -23,7 +23,7 @@ export function messagesIn(text: string, asked?: MessageId): readonly JSONRPCMes
   return messagesOf(parsed.value, asked);
 }
 
-/** The same for a value: one message, or a list of them. */
+/** The messages of a parsed value. */
 export function messagesOf(value: unknown, asked?: MessageId): readonly JSONRPCMessage[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.flatMap((one) => messageOf(one, asked) ?? []);
@@ -32,7 +32,7 @@ export function messagesOf(value: unknown, asked?: MessageId): readonly JSONRPCM
 export function messageOf(value: unknown, asked?: MessageId): JSONRPCMessage | undefined {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return undefined;
   const { method, params } = value;
-  // A server that could not read the id of a request answers without one.
+  // A server that could not read a request's id answers without one.
   const isNameless = !isGiven(value.id) && isRecord(value.error);
   const id = isNameless ? asked : value.id;
   if (isId(id) && (!isGiven(method) || isGiven(value.result) || isGiven(value.error)))
@@ -47,7 +47,7 @@ export function messageOf(value: unknown, asked?: MessageId): JSONRPCMessage | u
   return message as unknown as JSONRPCMessage;
 }
 
-/** Whether the message stands in for an answer that cannot be used. */
+/** Whether the message replaces an unusable response. */
 export function isUnreadable(message: JSONRPCMessage): boolean {
   return 'error' in message && message.error.data instanceof Failed;
 }
@@ -55,7 +55,7 @@ export function isUnreadable(message: JSONRPCMessage): boolean {
 function answerOf(id: MessageId, { result, error }: Members): JSONRPCMessage {
   if (isGiven(result)) {
     const isSound = isRecord(result) && (result._meta === undefined || isRecord(result._meta));
-    // fail-closed: an answer that is also an error has not succeeded.
+    // fail-closed: a response with both result and error is not a success.
     return isSound && !isGiven(error) ? { jsonrpc: '2.0', id, result } : unreadable(id);
   }
   if (!isRecord(error) || typeof error.message !== 'string') return unreadable(id);
@@ -64,12 +64,12 @@ function answerOf(id: MessageId, { result, error }: Members): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code, message, data } };
 }
 
-/** Some servers write `null` for a member that they leave out. */
+/** Some servers write `null` for an absent member. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Of an answer that `parseJson` refuses for its content, only the id is taken. */
+/** Takes the id of a response whose content `parseJson` rejects. */
 function idOfRefused(text: string): MessageId | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -77,7 +77,7 @@ function idOfRefused(text: string): MessageId | undefined {
       ? value.id
       : undefined;
   } catch {
-    // Noise, and no answer.
+    // Not a response.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import type { SdkBridge } from '../connection/deps.js';
 import { BoundedTransport } from './bounded.js';
 import { messageOf } from './messages.js';
 
-/** A server in the host's process: each request is carried there and its answer comes back with it. */
+/** The transport to a server in the host's process: the bridge returns the response to each request. */
 export class SdkTransport extends BoundedTransport {
   readonly #bridge: SdkBridge;
 
@@ -21,7 +21,7 @@ export class SdkTransport extends BoundedTransport {
   protected async transmit(message: JSONRPCMessage): Promise<void> {
     const answer = await this.#carry(message);
     const isRequest = 'method' in message && 'id' in message;
-    // Hosts acknowledge notifications with an answer that means nothing.
+    // Hosts answer notifications with a meaningless acknowledgement.
     if (!isRequest) return;
     if (!isRecord(answer)) throw new Failed({ kind: 'closed' });
     this.#take(answerTo(message.id, answer));
@@ -41,14 +41,14 @@ export class SdkTransport extends BoundedTransport {
   }
 
   #take(message: unknown): void {
-    // Some hosts leave the version out.
+    // Some hosts omit the version.
     const said = isRecord(message) ? messageOf({ ...message, jsonrpc: '2.0' }) : undefined;
     if (said !== undefined) this.deliver(said);
     else if (!isRecord(message)) this.fail(new Error('something that is no message'));
   }
 }
 
-/** It came back with the request, so that it needs no id. fail-closed: one of another request is no answer. */
+/** The response returned with the request, so its id is optional. fail-closed: another request's id is refused. */
 function answerTo(
   id: string | number,
   answer: Readonly<Record<string, unknown>>,

@@ -4,8 +4,8 @@ import { type AppendLog, createAppendLog } from '../../platform/fs/append-log.js
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * The file for what a server writes to standard error: for the people who look after it, never for
- * the model. Made at the first word, readable for the user alone, and never above its cap.
+ * Logs a server's standard error for people, never for the model. The file is created on first output,
+ * owner-only and capped.
  */
 export class StderrLog {
   readonly #log: AppendLog;
@@ -23,7 +23,7 @@ export class StderrLog {
     if (this.#isFull) return;
     const lines = `${this.#rest}${chunk}`.split('\n');
     this.#rest = lines.pop() ?? '';
-    // A line without an end must not grow in memory.
+    // Bounds the memory for an endless line.
     if (this.#rest.length > 65_536) {
       lines.push(this.#rest);
       this.#rest = '';
@@ -39,7 +39,7 @@ export class StderrLog {
 
   #append(said: readonly string[]): void {
     if (said.length === 0 || this.#isFull) return;
-    // Together: a key may take several lines.
+    // Redacts lines together, because a key may span several.
     const lines = redact(said.join('\n')).split('\n');
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     try {
@@ -52,7 +52,7 @@ export class StderrLog {
       this.#log.append(lines);
       this.#written += bytes;
     } catch {
-      // The disk is full or not ours to write: the log is a convenience, the server is not.
+      // A failing log must not stop the server.
       this.#isFull = true;
     }
   }

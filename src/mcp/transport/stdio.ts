@@ -16,10 +16,10 @@ import type { StdioEntry } from '../server.js';
 import { BoundedTransport } from './bounded.js';
 import type { StderrLog } from './stderr-log.js';
 
-/** Between the polite signal and the final one. */
+/** The time between the terminate and kill signals. */
 const GRACE_MS = 500;
 
-/** The request by which a stdio server is started: what its entry says, and nothing of ours. */
+/** The process request for a stdio server, with only the entry's settings. */
 export function stdioRequest(
   name: string,
   entry: StdioEntry,
@@ -30,7 +30,7 @@ export function stdioRequest(
     args: entry.args,
     cwd: deps.cwd,
     env: minimalEnvironment(deps.env, {
-      // Directories whose packages are the project's own: also those of the repository around it.
+      // Excludes packages of the project and its repository from the search path.
       projectDirectories: [deps.cwd, findRepositoryRoot(deps.cwd) ?? deps.cwd],
       extra: { CLAUDE_PROJECT_DIR: deps.cwd, ...entry.env },
     }),
@@ -42,9 +42,9 @@ export function stdioRequest(
 }
 
 /**
- * One supervised child process, spoken to in lines of JSON: the library's own ends the direct child alone and leaves its
- * descendants behind (typescript-sdk#2023). The library knows a stdio transport by its having
- * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
+ * A supervised child with newline-delimited JSON: the library's own transport leaves descendants running
+ * (typescript-sdk#2023). The library detects stdio by `pid` and `stderr` and then falls back to the old
+ * protocol when the server stays silent.
  */
 export class StdioTransport extends BoundedTransport {
   readonly #request: LineProcessRequest;
@@ -78,7 +78,7 @@ export class StdioTransport extends BoundedTransport {
     return this.#process?.stderr() ?? '';
   }
 
-  /** It was ended because a message of its had no end. */
+  /** Whether it was stopped for an endless line. */
   get wroteTooLong(): boolean {
     return this.#wroteTooLong;
   }
@@ -98,7 +98,7 @@ export class StdioTransport extends BoundedTransport {
     if (pid === undefined) throw this.#ended(await child.exited);
   }
 
-  /** How the child ended, if it has or does so within a moment. */
+  /** How the child ended, if it does within the given time. */
   async end(withinMs: number): Promise<Failed | undefined> {
     const child = this.#process;
     if (child === undefined) return undefined;
@@ -126,7 +126,7 @@ export class StdioTransport extends BoundedTransport {
   }
 }
 
-/** Undefined: it takes longer. */
+/** Undefined when the time is up. */
 function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return orAbort(promise, AbortSignal.timeout(ms)).catch(() => undefined);
 }

@@ -15,7 +15,7 @@ interface WebSocketParts {
   readonly closeMs: number;
 }
 
-/** One WebSocket, a message in each frame. The library has no such client any more (typescript-sdk#142). */
+/** A WebSocket with one message per frame; the library has no such client any more (typescript-sdk#142). */
 export class WebSocketTransport extends BoundedTransport {
   readonly #parts: WebSocketParts;
   #socket: TextSocket | undefined;
@@ -38,7 +38,7 @@ export class WebSocketTransport extends BoundedTransport {
       onClose: () => this.over(),
     });
     this.#socket = socket;
-    // It was given up while it was being opened.
+    // The transport was closed while the socket was opening.
     if (this.isOver) await socket.close(0);
   }
 
