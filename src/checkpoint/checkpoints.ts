@@ -27,34 +27,33 @@ import type {
 } from './types.js';
 
 export interface CheckpointOptions {
-  /** Longest wait of `begin` for the index, looks and contents, in milliseconds. Default 1000. */
+  /** How long `begin` waits for the index, scans and contents, in milliseconds. Default 1000. */
   readonly waitMs?: number | undefined;
-  /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 50. */
+  /** A tree whose last scan took less is also scanned before each call, in milliseconds. Default 50. */
   readonly smallLookMs?: number | undefined;
-  /** How long and how much is kept. Default 30 days and 100 points. */
+  /** The limits of age and number. Default 30 days and 100 points. */
   readonly retention?: Retention | undefined;
 }
 
 const WAIT_MS = 1_000;
 const SMALL_LOOK_MS = 50;
 const RETENTION = { days: 30, points: 100 };
-/** How long a rewind of another program may take before ours is refused. */
+/** How long a rewind waits for another program's rewind. */
 const REWIND_WAIT_MS = 10_000;
 
 const NO_LOOK_BEFORE =
   "the tree takes long to look at: edits of yours between two calls of one turn may count as the call's";
 
-/** The change journal of one session. */
 export class Checkpoints {
   readonly #journal: JournalParts;
   readonly #waitMs: number;
   readonly #smallLookMs: number;
   readonly #retention: Retention;
-  /** Why the journal itself is not whole, in words for a person. */
+  /** Why the journal itself is incomplete, for people. */
   readonly #troubles: readonly string[];
   readonly #points: Points;
   readonly #recorder: Recorder;
-  /** Rewinds one after the other; nobody begins to write while one is under way. */
+  /** Runs one rewind at a time; `begin` waits for it. */
   readonly #rewinding = new Queue();
   #closed: Promise<void> | undefined;
 
@@ -70,7 +69,7 @@ export class Checkpoints {
     void tracker.ready.then(() => this.#points.indexed(tracker.state()));
   }
 
-  /** What a user can be told about it now. */
+  /** The state for display, including the journal's own problems. */
   state(): TrackerState {
     const state = this.#journal.tracker.state();
     if (this.#troubles.length === 0) return state;
@@ -78,12 +77,12 @@ export class Checkpoints {
     return { ...state, kind, gaps: [...state.gaps, ...this.#troubles] };
   }
 
-  /** The person has said something: a point to come back to. Its look is not waited for. */
+  /** Records a point to rewind to for the person's message and starts a scan without waiting for it. */
   mark(messageId: string, title: string, at = this.#journal.clock.now()): void {
     const state = this.state();
     const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
     this.#points.mark({ messageId, title, at }, { ...state, gaps });
-    // A call that begins at once waits for the first index as well, and shares the look with it.
+    // A call that begins at once shares this scan.
     void this.#journal.tracker.ready.then(() => {
       if (this.#closed === undefined) void this.#recorder.look();
     });
@@ -94,8 +93,8 @@ export class Checkpoints {
   }
 
   /**
-   * Somebody is about to write. Resolves as soon as what stood before is safe, or the wait for it
-   * has become too long (then the point says that it is partial). `paths` are those known beforehand.
+   * Announces a write. Resolves when the present contents are saved, or after `waitMs` with a note on the
+   * point that it is partial. `paths` are the known targets.
    */
   async begin(author: Author, paths: readonly string[] = []): Promise<OpenWindow> {
     await this.#rewinding.idle();
@@ -110,7 +109,7 @@ export class Checkpoints {
     return window;
   }
 
-  /** What is known to have happened where the journal cannot reach. */
+  /** Records a known change that the journal cannot undo. */
   outside(author: Author, what: string, why: string): void {
     const { log } = this.#journal;
     const messageId = this.#points.current;
@@ -129,7 +128,7 @@ export class Checkpoints {
     return history.changes.filter(passes(history, filter));
   }
 
-  /** A unified diff of one change; undefined for what is no text. */
+  /** A unified diff of a change; undefined for binary content. */
   diff(change: Change): Promise<string | undefined> {
     return diffOf(change, this.#journal.store);
   }
@@ -157,7 +156,7 @@ export class Checkpoints {
     });
   }
 
-  /** Takes the last rewind back. */
+  /** Undoes the last rewind. */
   redo(options: RewindOptions = {}): Promise<RewindResult> {
     return this.#alone(() => {
       const { history } = this.#journal.log;
@@ -169,13 +168,13 @@ export class Checkpoints {
     });
   }
 
-  /** Waits for looks and contents under way, writes what is known, releases the tree. */
+  /** Waits for running scans, writes pending records and releases the tree. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** Waits until what stands in the tree is kept, but not for ever. */
+  /** Waits until the present contents are saved, up to the deadline. */
   async #makeSafe(author: Author, paths: readonly string[]): Promise<void> {
     const { tracker, clock } = this.#journal;
     const deadline = clock.monotonic() + this.#waitMs;
@@ -184,8 +183,8 @@ export class Checkpoints {
       const who = author.kind === 'call' ? author.tool : author.kind;
       this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
     }
-    // The person may have edited since the last look, and what they wrote must not be lost under what a call
-    // writes. In a large tree a look that is being taken after the last call is the one before this call too.
+    // A scan before the call saves the person's own edits from being overwritten or blamed on the call. In a
+    // large tree the running scan after the last call serves for that.
     const isSmall = this.#recorder.usualLookMs < this.#smallLookMs;
     const isFresh = isSmall || this.#recorder.isLooking;
     const isSafe = await within(isSmall ? this.#recorder.look() : this.#recorder.idle(), left());
@@ -218,12 +217,12 @@ export class Checkpoints {
     await this.#recorder.look();
   }
 
-  /** With nobody else rewinding, and all that has happened so far written down. */
+  /** Runs the work with the workspace locked and all changes recorded. */
   #alone(work: () => Promise<RewindResult>): Promise<RewindResult> {
     return this.#rewinding.add(async () => {
       try {
         const held = await this.#journal.files.exclusive(REWIND_WAIT_MS, async () => {
-          // fail-closed: what stands in another directory was never journalled.
+          // fail-closed: the journal does not know a directory that replaced the root.
           const trouble = this.#journal.workspace.trouble();
           if (trouble !== undefined) return refused(trouble);
           await this.#catchUp();
@@ -276,7 +275,7 @@ export class Checkpoints {
     try {
       await tidyUp(this.#journal, this.#retention);
     } catch {
-      // Old contents stay for another day; nothing that was asked for is lost.
+      // The cleanup runs again another day; nothing required is lost.
     }
     await tracker.close();
     log.close();
@@ -287,7 +286,7 @@ function refused(why: string): RewindResult {
   return { kind: 'refused', why };
 }
 
-/** Whether a promise was fulfilled in time. It must not reject. */
+/** Whether a promise, which must not reject, resolved in time. */
 async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => {

@@ -9,16 +9,16 @@ import type { AnyTool } from '../tools/tool.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Change } from './types.js';
 
-/** A call that was let through under the assumption that it changes nothing. */
+/** A call that was allowed on the assumption that it changes nothing. */
 export interface Assumed {
   readonly receipt: Receipt;
-  /** Why nothing was to change, as the end of "… but it was". */
+  /** Why it should change nothing; completes the sentence "… but it changed". */
   readonly why: string;
-  /** The changes that it was not to make. */
+  /** Whether the assumption forbids this change. */
   isMeant(change: Change): boolean;
 }
 
-/** What a call that ran is held to; undefined where it may change files. */
+/** What an executed call is held to; undefined when it may change files. */
 export function assumedHarmless(
   tool: AnyTool,
   verdict: Extract<GateVerdict, { kind: 'allowed' }>,
@@ -34,7 +34,7 @@ export function assumedHarmless(
   if (mode === 'plan') return { ...every, why: 'run in plan mode' };
   if (onlyReads)
     return { ...every, why: `run by ${agent.path}, an agent without tools that write` };
-  // A person who was asked about an effect has allowed that one, and no other.
+  // A person who answered a question about an effect allowed that effect only.
   const asked = new Set(
     receipt.trace.flatMap(({ guard, decision, source }) =>
       guard === 'effect rules' && decision === 'ask' ? [source] : [],
@@ -48,26 +48,26 @@ export function assumedHarmless(
   return deletes && { receipt, why, isMeant: ({ after }) => after === undefined };
 }
 
-/** How a call stood when it was let through. */
+/** The circumstances in which a call was allowed. */
 export interface CallStance {
   readonly agent: AgentRef;
   readonly mode: PermissionMode;
-  /** The agent has no tool that writes. */
+  /** The agent has no write tools. */
   readonly onlyReads: boolean;
   /** Deny rules about effects. */
   readonly denied: readonly Rule[];
 }
 
-/** What came of holding a call to it. */
+/** A call's unexpected changes and their treatment. */
 export interface Violation {
-  /** For the person and, as the result of the call, for the model. */
+  /** For the person and, in the call's result, for the model. */
   readonly text: string;
   readonly amended: Receipt;
 }
 
 const SHOWN = 10;
 
-/** Compares what a call was to do with what it did, and takes it back where that is wanted. */
+/** Compares a call's changes with its assumption and undoes violations if `rollback` is set. */
 export async function holdTo(
   assumed: Assumed,
   changes: readonly Change[],
@@ -80,7 +80,7 @@ export async function holdTo(
   const { receipt, why } = assumed;
   const isOwn = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && one.toolUseId === receipt.toolUseId);
-  // A call that was let through to write ran at the same time: the change is its work, as far as anybody knows.
+  // A concurrent call that may write counts as the author of the change.
   const isOfWriter = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && !isHeld(one.toolUseId));
   const own = changes.filter(
@@ -89,7 +89,7 @@ export async function holdTo(
   if (own.length === 0) return undefined;
   const sole = own.every(({ authors }) => authors.length === 1);
   const paths = own.map(({ path }) => path);
-  // Names come from the file system and go to the model: they must not look like our own words.
+  // File names reach the model and must not imitate our own text.
   const listed = paths.slice(0, SHOWN).map(shown).join(', ');
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   const did = sole ? 'has changed' : 'may have changed (others ran at the same time)';
@@ -104,7 +104,7 @@ export async function holdTo(
   };
 }
 
-/** Whoever wrote something of his own meanwhile gets it back. */
+/** For a person whose own concurrent edits were undone too. */
 const REDO = 'A person gets it back with `portcullis rewind redo`.';
 
 function shown(path: string): string {
@@ -116,7 +116,7 @@ async function takeBack(
   sole: boolean,
   journal: Checkpoints,
 ): Promise<{ readonly text: string; readonly done: boolean }> {
-  // fail-closed: what may be somebody else's work is not destroyed in the name of a rule.
+  // fail-closed: changes that may be another author's work are not undone.
   if (!sole) return { text: 'It was left, because it may be the work of another.', done: false };
   const result = await journal.rewind({ kind: 'call', toolUseId, only: true });
   if (result.kind === 'refused')

@@ -13,26 +13,26 @@ import { openTracker, type TreeTracker } from './scan/tracker.js';
 import type { CheckpointLimits } from './settings.js';
 
 export interface CheckpointDeps extends CheckpointOptions {
-  /** Real path of the root of the workspace. */
+  /** The real path of the workspace's root. */
   readonly root: string;
-  /** Where the journals and unfinished rewinds of this workspace are kept, outside of it. */
+  /** The directory for journals and unfinished rewinds, outside the workspace. */
   readonly directory: string;
   readonly sessionId: string;
-  /** The session that this one was forked from. */
+  /** The session this one was forked from. */
   readonly parentSessionId?: string | undefined;
   readonly store: BlobStore;
-  /** Where the tracker keeps its index. */
+  /** The tracker's index file. */
   readonly indexFile?: string;
-  /** Called once, when unfinished rewinds are completed: the first index sees the finished tree. */
+  /** Called once after unfinished rewinds are completed, so that the first index sees their result. */
   readonly openTracker: () => TreeTracker | Promise<TreeTracker>;
   readonly clock?: Clock;
-  /** Longer files are neither put back nor replaced. As for the tracker. Default 50 MiB. */
+  /** Longer files are neither restored nor replaced; as in the tracker. Default 50 MiB. */
   readonly maxFileBytes?: number;
-  /** What a person should know: a rewind that was completed at the start, a journal that cannot be written. */
+  /** Receives notes for people, such as a completed rewind or an unwritable journal. */
   readonly notice?: (text: string) => void;
 }
 
-/** Where the journals of a workspace are: outside of it, for nobody else to read. */
+/** The private directory of a workspace's journals, outside the workspace. */
 export function checkpointDirectory(
   env: Readonly<Record<string, string | undefined>>,
   root: string,
@@ -40,7 +40,7 @@ export function checkpointDirectory(
   return join(stateDirectory(env), 'checkpoints', sha256(root).slice(0, 32));
 }
 
-/** Opens the journal of a session where sessions of its workspace keep theirs. */
+/** Opens a session's journal in the default place. */
 export async function openWorkspaceJournal(
   {
     fs,
@@ -80,10 +80,7 @@ export async function openWorkspaceJournal(
   });
 }
 
-/**
- * Opens the change journal of a session. Trouble with the disk does not stop it: `state` tells what
- * does not work.
- */
+/** Opens a session's change journal. Disk errors do not prevent that; `state` reports them. */
 export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints> {
   const { root, store, clock = systemClock, notice = () => {} } = deps;
   const files = new CheckpointFiles(deps.directory);
@@ -119,7 +116,7 @@ async function trackerOf(deps: CheckpointDeps): Promise<TreeTracker> {
   }
 }
 
-/** Sees nothing, and says so with every point. */
+/** A tracker that sees nothing and reports why with every point. */
 function blindTracker(root: string, why: string): TreeTracker {
   return {
     root,

@@ -7,18 +7,18 @@ import { blobsOf, readPlan } from './rewind/plan-file.js';
 import type { BlobId } from './types.js';
 
 export interface Retention {
-  /** Journals without an entry for so long are dropped. */
+  /** Journals without an entry for this long are deleted. */
   readonly days: number;
-  /** So many newest points of each session can be gone back to. */
+  /** The number of points per session that stay restorable. */
   readonly points: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Between two clean-ups of a workspace, unless the store has grown. */
+/** The interval between clean-ups, unless the store is large. */
 const EVERY_MS = DAY_MS;
 const LARGE_BYTES = 1 << 30;
 
-/** Drops what is too old, when it is time for it. */
+/** Deletes old journals and contents when a clean-up is due. */
 export async function tidyUp(
   { files, store, clock, indexFile }: Pick<JournalParts, 'files' | 'store' | 'clock' | 'indexFile'>,
   retention: Retention,
@@ -38,7 +38,7 @@ async function removeOldLogs(files: CheckpointFiles, oldest: number): Promise<vo
   for (const { file, changedAt } of files
     .listLogs()
     .toSorted((a, b) => b.changedAt - a.changedAt)) {
-    // A fork shows what its parent did.
+    // A fork includes its parent's journal.
     if (changedAt < oldest && !parents.has(file)) files.removeLog(file);
     else {
       for (const entry of await entriesOf(files, file)) {
@@ -48,7 +48,7 @@ async function removeOldLogs(files: CheckpointFiles, oldest: number): Promise<vo
   }
 }
 
-/** The contents that the journals, unfinished rewinds and the index of the tree name. */
+/** The contents that journals, unfinished rewinds and the tree index refer to. */
 async function neededBlobs(
   files: CheckpointFiles,
   points: number,

@@ -19,45 +19,45 @@ export interface CheckpointParts {
   readonly fs: Pick<FileSystem, 'realPath'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Asked for the current values: settings may change. */
+  /** The present values; settings may change. */
   settings(): Pick<EffectiveSettings, 'values'>;
   readonly sessionId: string;
-  /** The session that this one is a copy of. */
+  /** The session this one is a copy of. */
   readonly parentSessionId?: string | undefined;
-  /** False: the host does not want changes journalled. */
+  /** False when the host does not want a change journal. */
   readonly asked: boolean | undefined;
-  /** Tells people. */
+  /** Shows a note to people. */
   tell(text: string): void;
   startedShell(output: ToolOutput): BackgroundShell | undefined;
-  /** Writes an amended receipt down and tells of it. */
+  /** Records and publishes an amended receipt. */
   amend(receipt: Receipt): void;
-  /** Whether an agent has no tool that writes files. */
+  /** Whether an agent has no write tools. */
   onlyReads(agent: AgentRef): boolean;
-  /** Deny rules about effects that hold for an agent. */
+  /** The deny rules about effects for an agent. */
   deniedEffects(agent: AgentRef): readonly Rule[];
-  /** For the model, with the next request. */
+  /** Adds a note to the model's next request. */
   remind(text: string): void;
 }
 
-/** Long enough for a request to be on its way, which is not held up by an index. */
+/** Enough for a request to be sent before the index takes CPU time. */
 const AFTER_REQUEST_MS = 30;
 
-/** The change journal of a session, around whatever may write. Opened when it is first needed. */
+/** The change journal of a session around all writes; opened on first use. */
 export class SessionJournal {
-  /** Why it is off, in words for a person. */
+  /** Why it is off, for people. */
   readonly off: string | undefined;
   readonly #parts: CheckpointParts;
-  /** Windows of background commands, by shell. */
+  /** Windows of background commands by shell id. */
   readonly #pending = new Map<string, OpenWindow>();
-  /** Calls that are held to changing nothing, by their ids. */
+  /** Ids of calls that must not change anything. */
   readonly #held = new Set<string>();
   #opened: Promise<Checkpoints> | undefined;
-  /** What the person has said before it was opened: each is a point to come back to. */
+  /** Messages before the journal was opened; each becomes a rewind point. */
   #said: { readonly messageId: string; readonly title: string; readonly at: number }[] = [];
   #isClosed = false;
   #hasFailed = false;
   #firstLook: NodeJS.Timeout | undefined;
-  /** The model answered before the look was taken, so the next one who may write takes it. */
+  /** The first scan was postponed, so the next possible writer starts it. */
   #isPutOff = false;
 
   constructor(parts: CheckpointParts) {
@@ -65,14 +65,14 @@ export class SessionJournal {
     this.off = whyNotJournalled(parts.settings().values, parts.env, parts);
   }
 
-  /** Undefined: it is off. */
+  /** Undefined when the journal is off. */
   journal(): Promise<Checkpoints> | undefined {
     if (this.off !== undefined || this.#isClosed) return this.#opened;
     this.#opened ??= this.#open();
     return this.#opened;
   }
 
-  /** A call is about to run. */
+  /** Called before a call runs. */
   async watch(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined> {
     const { call, tool, input, verdict } = starting;
     if (this.off !== undefined || !mayWrite(tool)) return undefined;
@@ -84,23 +84,23 @@ export class SessionJournal {
     const denied = this.#parts.deniedEffects(agent);
     const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
     if (assumed !== undefined) this.#held.add(call.id);
-    // Without a window there is no journal, which was told.
+    // Without a window the journal failed, which was reported.
     return {
       ended: async (output) =>
         window === undefined ? [] : await this.#ended(output, window, assumed),
     };
   }
 
-  /** A hook is going to run; returns its end. */
+  /** Called before a hook runs; returns the function for its end. */
   async hookRuns(name: string, { id, type, path }: AgentRef): Promise<() => void> {
-    // What runs before the first look is part of what that look finds.
+    // Changes before the first scan become part of its base.
     if (this.#opened === undefined && !this.#isPutOff) return () => undefined;
     const agent = { id, type, path };
     const window = await this.#begin({ kind: 'hook', name: redactSure(name), agent }, []);
     return () => window?.end();
   }
 
-  /** The person has said something. */
+  /** Called for each message of the person. */
   turn(messageId: string, prompt: string): void {
     if (this.off !== undefined || this.#isClosed) return;
     const title = redactSure(prompt);
@@ -113,7 +113,7 @@ export class SessionJournal {
     }
   }
 
-  /** A request has gone out: while the model works there is time for the first look. */
+  /** Called when a request is sent: the first scan runs while the model works. */
   requested(): void {
     if (this.off !== undefined || this.#isClosed) return;
     if (this.#opened !== undefined || this.#said.length === 0) return;
@@ -122,7 +122,7 @@ export class SessionJournal {
     }, AFTER_REQUEST_MS).unref();
   }
 
-  /** The model has answered: from now on whoever is the first to need the look takes it. */
+  /** Called when the model answers: the first writer starts a pending scan. */
   answered(): void {
     if (this.#firstLook === undefined) return;
     clearTimeout(this.#firstLook);
@@ -130,7 +130,7 @@ export class SessionJournal {
     this.#isPutOff = this.#opened === undefined;
   }
 
-  /** A background command has ended, and with it what it may write. */
+  /** Called when a background command ends, which closes its window. */
   shellFinished({ id }: Pick<BackgroundShell, 'id'>): void {
     this.#pending.get(id)?.end();
     this.#pending.delete(id);
@@ -150,7 +150,7 @@ export class SessionJournal {
     const limits = checkpointLimits(this.#parts.settings().values);
     const session = { sessionId, parentSessionId, notice: tell };
     const journal = await openWorkspaceJournal(this.#parts, limits, session);
-    // Before the first call begins, however soon that is: it belongs to what the person said.
+    // The points come before the first call, which belongs to the message.
     for (const { messageId, title, at } of this.#said.splice(0)) journal.mark(messageId, title, at);
     return journal;
   }
@@ -177,7 +177,7 @@ export class SessionJournal {
     window.end();
     if (assumed === undefined) return [];
     const judged = this.#judge(window, assumed).catch((thrown: unknown) => this.#failed(thrown));
-    // What is to be undone is undone before the model goes on; what is only told is told later.
+    // A rollback completes before the model continues; a mere note may come later.
     if (takesBack(this.#parts.settings().values)) {
       const text = await judged;
       return text === undefined ? [] : [text];
@@ -186,7 +186,7 @@ export class SessionJournal {
     return [];
   }
 
-  /** Compares what a call did with what it was let through for. */
+  /** Compares a call's changes with its assumption. */
   async #judge(window: OpenWindow, assumed: Assumed): Promise<string | undefined> {
     const journal = await this.journal();
     if (journal === undefined) return undefined;
@@ -199,7 +199,7 @@ export class SessionJournal {
     return violation.text;
   }
 
-  /** fail-closed for the promise to undo: a journal that cannot be kept is told, not forgotten. */
+  /** fail-closed: a failed journal is reported, because rewind depends on it. */
   #failed(thrown: unknown): undefined {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -207,7 +207,7 @@ export class SessionJournal {
   }
 }
 
-/** fail-closed: what a server says of its tools does not count; each of them may write. */
+/** fail-closed: every MCP tool may write, whatever its server claims. */
 function mayWrite(tool: AnyTool): boolean {
   return tool.kind === 'edit' || tool.kind === 'execute' || tool.origin !== undefined;
 }

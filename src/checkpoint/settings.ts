@@ -1,7 +1,7 @@
 import { homeDirectory, isInside } from '../platform/fs/paths.js';
 import type { SettingValues } from '../settings/types.js';
 
-/** `portcullis.checkpoints`, with what holds where nothing is said. */
+/** `portcullis.checkpoints` with defaults. */
 export interface CheckpointLimits {
   readonly keepIgnored: boolean;
   readonly maxFiles: number;
@@ -27,7 +27,7 @@ export function checkpointLimits(values: Pick<SettingValues, 'get'>): Checkpoint
   };
 }
 
-/** Why a session does not keep what rewind needs, in words for a person. */
+/** Why a session keeps no change journal, for people. */
 export function whyNotJournalled(
   values: Pick<SettingValues, 'get'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -44,7 +44,7 @@ export function whyNotJournalled(
   return asked === false ? 'the host did not ask for file checkpoints' : undefined;
 }
 
-/** `portcullis.effects.onViolation`: the strictest that anybody says. */
+/** `portcullis.effects.onViolation`: `rollback` from any source wins. */
 export function takesBack(values: Pick<SettingValues, 'said'>): boolean {
   return values.said('portcullis.effects.onViolation').some(({ value }) => value === 'rollback');
 }

@@ -14,7 +14,7 @@ import { type BlobStore, openBlobStore } from './disk/blob-store.js';
 import { openTracker, type TrackerDeps, type TreeTracker } from './scan/tracker.js';
 import type { Look } from './types.js';
 
-/** Nothing that is written in a window may be hidden from the look after it. */
+/** No write during a window may escape the scan after it. */
 let work: string;
 let root: string;
 let store: BlobStore;
@@ -72,7 +72,7 @@ describe('a look', () => {
     rmSync(path.join(root, 'src/foo/b'));
     put('src/foo/c', 'new');
     expect(signs(await tracker.look())).toEqual(['+src/foo/c', '-src/foo/b', '~src/foo/a']);
-    // A file gives way to a directory of that name, and a directory is renamed to it.
+    // A directory replaces a file of the same name, first by creation and then by renaming.
     put('src/d/foo', 'file');
     put('src/e/g/in', 'x');
     await tracker.look();
@@ -102,7 +102,7 @@ describe('a look', () => {
     put('sub/evil.sh', 'x');
     put('evildir/in', 'x');
     put('sub/b.log', 'x');
-    // One that came with its directory.
+    // An ignore file that arrives with its directory.
     put('fresh/.gitignore', '*\n');
     put('fresh/deep/hidden', 'x');
     const look = await tracker.look();
@@ -114,7 +114,7 @@ describe('a look', () => {
       ]),
     );
     expect(look.gaps).toEqual([]);
-    // What is tracked stays so; what comes now is left out.
+    // Tracked files stay tracked; new ones are ignored.
     put('sub/evil.sh', 'two');
     put('sub/evil2.sh', 'x');
     put('fresh/deep/hidden', 'two');

@@ -1,67 +1,63 @@
 import type { AgentRef } from '../protocol/agent-ref.js';
 
-/** Name of a content in the store: the SHA-256 of its bytes, in hexadecimal. */
+/** The SHA-256 of a stored content in hexadecimal. */
 export type BlobId = string;
 
-/** Why the bytes of a file are not in the store. */
+/** Why a file's content is not stored. */
 export type Unstored = 'too-large' | 'over-cap' | 'unreadable' | 'changed-while-read' | 'not-yet';
 
-/** What stands at a path. */
+/** The state of a path. */
 export type NodeState =
   | {
       readonly kind: 'file';
       readonly size: number;
-      /** Permission bits only. */
       readonly mode: number;
-      /** Undefined: the bytes are not in the store; `unstored` says why. */
+      /** Undefined when the content is not stored; see `unstored`. */
       readonly blob?: BlobId;
       readonly unstored?: Unstored;
     }
   | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }
-  /** A socket, a pipe, a device: named, never restored. */
+  /** A socket, pipe or device, which is never restored. */
   | { readonly kind: 'special' };
 
-/** How one path differs between two looks at the tree. Absent: nothing stood or stands there. */
+/** The difference of one path between two scans; an absent state means that nothing existed. */
 export interface TreeChange {
-  /** From the root of the workspace, with `/`; never leaves it. */
+  /** Relative to the workspace's root, with `/`, always inside it. */
   readonly path: string;
   readonly before?: NodeState;
   readonly after?: NodeState;
-  /**
-   * When it happened as far as the file system tells, in milliseconds since the epoch: the change time
-   * of what stands there now, or of the directory that it has gone from.
-   */
+  /** The best known time in epoch milliseconds: the change time of the path, or of the directory it vanished from. */
   readonly at: number;
 }
 
-/** What one look at the tree has found. */
+/** The result of one scan. */
 export interface Look {
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly changes: readonly TreeChange[];
-  /** Why this look does not show everything, in words for a person. */
+  /** Why the scan is incomplete, for people. */
   readonly gaps: readonly string[];
 }
 
-/** How far the tree is known. */
+/** How completely the tree is tracked. */
 export interface TrackerState {
   readonly kind: 'indexing' | 'ready' | 'partial' | 'off';
   readonly files: number;
-  /** Why it is partial or off, in words for a person. */
+  /** Why tracking is partial or off, for people. */
   readonly gaps: readonly string[];
 }
 
-/** Who may have made a change. */
+/** The possible author of a change. */
 export type Author =
-  /** While no tool ran: the person, an editor, another program. */
+  /** No tool ran: the person, an editor or another program. */
   | { readonly kind: 'user' }
   | {
       readonly kind: 'call';
       readonly toolUseId: string;
       readonly tool: string;
       readonly agent: Pick<AgentRef, 'id' | 'type' | 'path'>;
-      /** It goes on after its call has been answered. */
+      /** The command continues after its call returned. */
       readonly background?: true;
     }
   | {
@@ -72,52 +68,52 @@ export type Author =
   /** An earlier rewind or redo. */
   | { readonly kind: 'rewind'; readonly id: string };
 
-/** One change, as the journal keeps it. */
+/** A recorded change. */
 export interface Change extends TreeChange {
-  /** The only path that went with the same bytes. */
+  /** The only path that vanished with the same content. */
   readonly renamedFrom?: string | undefined;
-  /** Rises by one with each change of a session. */
+  /** Increases by one with each change of a session. */
   readonly seq: number;
-  /** The turn it belongs to: uuid of the person's message before it. Undefined: before the first. */
+  /** The uuid of the person's last message before the change; undefined before the first. */
   readonly messageId?: string;
-  /** More than one: they ran at once, and each may have been it. */
+  /** Several authors ran at the same time and each may have made the change. */
   readonly authors: readonly Author[];
 }
 
-/** A span of time in which somebody may write. */
+/** A period in which an author may write. */
 export interface OpenWindow {
-  /** Ends it. The look that follows is not waited for. */
+  /** Ends the window without waiting for the final scan. */
   end(): void;
-  /** Its call has been answered, and it goes on in the background: its author says so from now on. */
+  /** Marks the author as running in the background after its call returned. */
   goesOn(): void;
-  /** What it changed, once the look after its end has been taken. Never rejects. */
+  /** Resolves with the window's changes after the final scan. Never rejects. */
   readonly changes: Promise<readonly Change[]>;
 }
 
 export interface CheckpointNote {
   readonly messageId: string;
   readonly at: number;
-  /** First line of what the person said, shortened. */
+  /** The first line of the message, shortened. */
   readonly title: string;
-  /** Whether everything can be brought back to this point; if not, why: said when it is made. */
+  /** Whether everything can be restored to this point; `gaps` says why not. */
   readonly complete: boolean;
   readonly gaps: readonly string[];
 }
 
-/** Where to go back to, or whose work to take back. */
+/** The point to return to, or the author whose changes to undo. */
 export type RewindTarget =
-  /** The state before the turn of this message. */
+  /** The state before this message's turn. */
   | { readonly kind: 'message'; readonly messageId: string }
-  /** The state before this call; with `only`, nothing but what this call itself has changed. */
+  /** The state before this call; with `only`, just the call's own changes are undone. */
   | { readonly kind: 'call'; readonly toolUseId: string; readonly only?: true }
-  /** Only what this agent did (its id or its path; children included), wherever others left it alone. */
+  /** The changes of one agent (id or path) and its descendants, where no other author changed the file since. */
   | { readonly kind: 'agent'; readonly agent: string; readonly since?: string };
 
-/** One path in a preview. */
+/** One path of a preview. */
 export interface RewindItem {
   readonly path: string;
   readonly action: 'create' | 'overwrite' | 'delete' | 'mode';
-  /** The journal's entry for it, newest. */
+  /** The number of its newest change. */
   readonly seq: number;
   readonly authors: readonly Author[];
 }
@@ -125,21 +121,23 @@ export interface RewindItem {
 export interface RewindPlan {
   readonly id: string;
   readonly target: RewindTarget;
-  /** Will be put back. */
   readonly restored: readonly RewindItem[];
-  /** Somebody else (the person, another agent) changed them since; kept unless the caller overrides. */
+  /** Paths that another author changed since; kept unless overridden. */
   readonly conflicts: readonly (RewindItem & { readonly why: string })[];
-  /** Cannot be put back, and why: outside the workspace, too large, ignored, not journalled, a process, the network. */
+  /**
+   * What cannot be restored, and why: outside the workspace, too large, ignored, not recorded, a process, the
+   * network.
+   */
   readonly impossible: readonly { readonly what: string; readonly why: string }[];
-  /** Lines over all restored text files, for hosts that show them. */
+  /** Lines over all restored text files. */
   readonly insertions: number;
   readonly deletions: number;
-  /** Background work that still runs and may write again. */
+  /** Background work that may still write. */
   readonly stillRunning: readonly Author[];
 }
 
 export interface RewindOptions {
-  /** Also overwrite what conflicts. Default false: the person's later edits are kept. */
+  /** Also overwrites conflicts. Default false: later edits are kept. */
   readonly overwriteConflicts?: boolean;
 }
 
@@ -154,6 +152,6 @@ export type RewindResult =
 export interface ChangeFilter {
   readonly messageId?: string;
   readonly toolUseId?: string;
-  /** Id or path; children included. */
+  /** An id or path; includes descendants. */
   readonly agent?: string;
 }

@@ -35,7 +35,7 @@ const objects = (): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
 
-/** As if all had been put long ago. */
+/** Makes all objects look old. */
 const age = (): void => {
   for (const object of objects()) utimesSync(object, 0, 0);
 };

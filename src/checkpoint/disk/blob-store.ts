@@ -20,29 +20,28 @@ import { randomBytes } from '../../platform/random.js';
 import { Turns } from '../../platform/turns.js';
 import type { BlobId } from '../types.js';
 
-/** Contents by their hash, compressed, capped, outside the project, 0700/0600. */
+/** A content-addressed store: compressed, capped, outside the project, with modes 0700 and 0600. */
 export interface BlobStore {
   has(id: BlobId): Promise<boolean>;
-  /** Undefined: there is no room for it, or the disk does not take it. */
+  /** Undefined when the store is full or the disk refuses. */
   put(bytes: Uint8Array, id?: BlobId): Promise<BlobId | undefined>;
-  /** Undefined: it is not there, or what is there does not have this hash. */
+  /** Undefined when the content is missing or does not match its hash. */
   read(id: BlobId): Promise<Uint8Array | undefined>;
-  /** These contents survive a loss of power as well, not only the death of this process. */
+  /** Flushes the contents to disk, so that they survive a power loss. */
   sync(ids: Iterable<BlobId>): Promise<void>;
-  /** Bytes on disk. */
   size(): Promise<number>;
-  /** Drops what `needed` does not name and no session has put for a while. */
+  /** Deletes contents that `needed` does not name and that were not stored recently. */
   prune(needed: () => Promise<Iterable<BlobId>>): Promise<void>;
 }
 
 export interface BlobStoreOptions {
-  /** Outside the project. Made when it is needed, 0700. */
+  /** Outside the project; created on demand with mode 0700. */
   readonly directory: string;
-  /** Bytes on disk from which on nothing more is taken. Default 2 GiB. */
+  /** The size on disk above which nothing more is stored. Default 2 GiB. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Nothing is read or made before the first use. */
+/** Touches the disk only on first use. */
 export function openBlobStore({
   directory,
   maxBytes = 2 * 1024 ** 3,
@@ -51,22 +50,22 @@ export function openBlobStore({
 }
 
 const ID = /^[0-9a-f]{64}$/;
-/** Larger contents are compressed by a thread of Node's, so that the event loop goes on. */
+/** Larger contents are compressed on a worker thread to keep the event loop free. */
 const COMPRESS_ASIDE_FROM = 64 * 1024;
 const FAST = { level: 1 };
-/** What was put since may be needed by a session whose journal does not name it yet. */
+/** Recent contents may belong to a session whose journal does not name them yet. */
 const KEPT_MS = 2 * 24 * 60 * 60 * 1000;
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
 /**
- * One compressed file for each content (`objects/ab/cdef…`), so that any number of processes can share the
- * directory: a file has its name only when it is whole.
+ * One compressed file per content (`objects/ab/cdef…`). Files are renamed into place when complete, so
+ * processes can share the directory.
  */
 class FileBlobStore implements BlobStore {
   readonly #directory: string;
   readonly #maxBytes: number;
-  /** Undefined: not looked at yet. */
+  /** Undefined before the first measurement. */
   #bytesOnDisk: number | undefined;
   #bytesUnderWay = 0;
 
@@ -83,7 +82,7 @@ class FileBlobStore implements BlobStore {
     try {
       return (await this.#write(id, bytes)) ? id : undefined;
     } catch {
-      // fail-closed: contents that the disk does not take are named as missing.
+      // fail-closed: contents that the disk refuses count as missing.
       return undefined;
     }
   }
@@ -92,7 +91,7 @@ class FileBlobStore implements BlobStore {
     if (!ID.test(id)) return undefined;
     try {
       const bytes = await inflate(readFileSync(this.#pathOf(id)));
-      // fail-closed: bytes that do not have the hash they are asked for by are none.
+      // fail-closed: bytes that do not match their hash count as missing.
       return sha256(bytes) === id ? Uint8Array.from(bytes) : undefined;
     } catch {
       return undefined;
@@ -131,7 +130,7 @@ class FileBlobStore implements BlobStore {
       if (kept.has(id) || isYoung(putAt)) continue;
       const aside = `${path}.dropped`;
       renameSync(path, aside);
-      // fail-closed: a process that has just put it again believes it to be there.
+      // fail-closed: another process may just have stored it again and rely on it.
       if (isYoung(statSync(aside).mtimeMs)) renameSync(aside, path);
       else {
         rmSync(aside);
@@ -143,9 +142,9 @@ class FileBlobStore implements BlobStore {
 
   async #write(id: BlobId, bytes: Uint8Array): Promise<boolean> {
     const path = this.#pathOf(id);
-    // fail-closed: an object that is damaged or cannot be read is written anew.
+    // fail-closed: a damaged or unreadable object is rewritten.
     if (touch(path) && (await this.read(id)) !== undefined) return true;
-    // As if nothing of what is on its way could be compressed.
+    // Assumes that pending contents do not compress.
     const total = (await this.size()) + this.#bytesUnderWay + bytes.length;
     if (total > this.#maxBytes) return false;
     this.#bytesUnderWay += bytes.length;
@@ -158,7 +157,7 @@ class FileBlobStore implements BlobStore {
         writeFileSync(partial, packed, { mode: 0o600, flag: 'wx' });
         renameSync(partial, path);
       } catch (thrown) {
-        // A full disk is not filled further with what could not be completed.
+        // Removes the partial file, because the disk may be full.
         rmSync(partial, { force: true });
         throw thrown;
       }
@@ -169,7 +168,7 @@ class FileBlobStore implements BlobStore {
     }
   }
 
-  /** A loss of power leaves empty files; no content is compressed to nothing. */
+  /** A power loss can leave empty files, and no compressed content is empty. */
   #isWritten(id: BlobId): boolean {
     try {
       return (statSync(this.#pathOf(id), { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -182,7 +181,7 @@ class FileBlobStore implements BlobStore {
     return join(this.#directory, id.slice(0, 2), id.slice(2));
   }
 
-  /** All objects; what a killed process left of an unfinished one counts under a name of its own. */
+  /** All objects, including leftovers of killed processes under their temporary names. */
   *#files() {
     for (const shard of namesIn(this.#directory)) {
       const directory = join(this.#directory, shard);
@@ -200,7 +199,7 @@ function isYoung(putAt: number): boolean {
   return Date.now() - putAt < KEPT_MS;
 }
 
-/** False: it is not there, so that nobody can be kept from dropping it. */
+/** Refreshes the file's time to keep it from being pruned; false when it is missing. */
 function touch(path: string): boolean {
   try {
     const now = new Date();
@@ -215,7 +214,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    // Not made yet.
+    // The directory does not exist yet.
     return [];
   }
 }

@@ -3,44 +3,44 @@ import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/ignore-ru
 import { findRepositoryRoot, isInside, join, relative } from '../../platform/fs/paths.js';
 import { isRacyTime } from './tree.js';
 
-/** Files that say what is left out of their directory; the later one wins. */
+/** The ignore files of a directory; later ones win. */
 const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];
 const GITS_LIST = '.git/info/exclude';
-/** Never tracked, whatever any file says: git's own files, and what a package manager can bring back. */
+/** Never tracked: git's own files and installed packages. */
 const NEVER = new Set(['.git', 'node_modules']);
 const LONGEST_FILE = 1024 * 1024;
 
 interface RuleFile {
   readonly path: string;
-  /** Undefined: it changed so lately that the next change may look the same. */
+  /** Undefined when the file changed so recently that another change may have the same stamp. */
   readonly stamp: string | undefined;
   readonly text: string;
   readonly rules: IgnoreRules;
 }
 
-/** Rules by the directory that they hold for, from the top of the repository. */
+/** Rules by directory, relative to the top of the repository. */
 type RuleFiles = Map<string, readonly RuleFile[]>;
 
-/** `uncovered`: it was left out by the rules from before the look, and no longer is. */
+/** `uncovered`: ignored by the rules before this scan, but not by the present ones. */
 export type Judgement = 'tracked' | 'left-out' | 'uncovered';
 
 /**
- * What is left out of a tree: the rules of ignore files at and above a path, the deepest deciding.
- * Rules that change hide nothing that was made before the look that finds them changed.
+ * Decides which paths of a tree are ignored, by the ignore files at and above a path; the deepest wins. A
+ * rule change hides nothing that existed before the scan that detects it.
  */
 export class TreeIgnore {
-  /** Where our own files are, from the root. */
+  /** The paths of our own files, relative to the root. */
   readonly excluded: ReadonlySet<string>;
   readonly #root: string;
   readonly #honoursFiles: boolean;
   readonly #isRepository: boolean;
   readonly #top: string;
-  /** Names of the directories from the top to the root. */
+  /** The directories between the repository's top and the root. */
   readonly #way: readonly string[];
   readonly #rules: RuleFiles = new Map();
-  /** What was there before this look, where it is not what is there now. */
+  /** The rules before this scan where they have changed. */
   readonly #before: RuleFiles = new Map();
-  /** The first look has no rules from before it. */
+  /** On the first scan there are no earlier rules. */
   #isFirst = true;
 
   constructor(root: string, options: { honoursFiles: boolean; excluded: readonly string[] }) {
@@ -58,23 +58,23 @@ export class TreeIgnore {
     return NEVER.has(name) || this.excluded.has(path);
   }
 
-  /** What has been read so far are the rules from before the look that comes now. */
+  /** Makes the rules read so far the earlier rules of the next scan. */
   startLook(isFirst: boolean): void {
     this.#isFirst = isFirst;
     this.#before.clear();
   }
 
-  /** Reads the files above the root again. */
+  /** Rereads the ignore files above the root. */
   refreshAbove(): void {
     for (let depth = 0; depth < this.#way.length; depth++) this.#read(this.#way.slice(0, depth));
   }
 
-  /** Reads the ignore files of one directory again. */
+  /** Rereads the ignore files of one directory. */
   refresh(directory: string): void {
     this.#read([...this.#way, ...namesOf(directory)]);
   }
 
-  /** Files that are not tracked themselves, and are not what they were before this look; from the root. */
+  /** Changed ignore files that are not tracked themselves, relative to the root. */
   changedOutside(): string[] {
     const changed = [...this.#before].flatMap(([directory, before]) => {
       const now = this.#rules.get(directory) ?? [];
@@ -88,7 +88,7 @@ export class TreeIgnore {
     return changed.filter((path) => !isTracked(path)).map((path) => relative(this.#root, path));
   }
 
-  /** Of a path whose directory is not left out; `wasOut` says that its directory was left out by the rules from before this look. */
+  /** Judges a path in a tracked directory; `wasOut` means that the earlier rules ignored its directory. */
   judge(path: string, isDirectory: boolean, wasOut: boolean): Judgement {
     const names = path.split('/');
     const name = names.at(-1) ?? '';
@@ -98,12 +98,12 @@ export class TreeIgnore {
     const isOut = !isRuleFile && this.#isOut(names, isDirectory, false);
     if (wasOut) return isOut ? 'left-out' : 'uncovered';
     if (this.#before.size === 0 || isRuleFile) return isOut ? 'left-out' : 'tracked';
-    // fail-closed: rules that came with what they leave out do not leave it out.
+    // fail-closed: a rule does not hide files that appeared together with it.
     if (!this.#isOut(names, isDirectory, true)) return 'tracked';
     return isOut ? 'left-out' : 'uncovered';
   }
 
-  /** Of any path: whether it or a directory on the way to it is left out. */
+  /** Whether the path or a directory above it is ignored. */
   leavesOutWay(path: string, isDirectory: boolean): boolean {
     const names = path.split('/');
     return names.some((_, depth) => {
@@ -147,11 +147,11 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '');
 }
 
-/** Undefined: there is none. The text is read again only when the file is another or has changed. */
+/** Undefined when the file does not exist; rereads it only when its stamp changed. */
 function readRuleFile(path: string, known: readonly RuleFile[]): RuleFile | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // A link may lead anywhere, and git does not follow it either.
+    // Git does not follow a linked ignore file either.
     if (stat === undefined || !stat.isFile()) return undefined;
     const stamp = `${stat.ino} ${stat.ctimeMs} ${stat.size}`;
     const old = known.find((file) => file.path === path);

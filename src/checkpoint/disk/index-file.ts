@@ -5,8 +5,8 @@ import type { BlobId } from '../types.js';
 import type { EntryStat, TreeNode } from './tree.js';
 
 /**
- * Which bytes a file had when it was last read, by inode, change time and size, so that a later session
- * need not read what has not changed: 'PCT1', then records of three doubles and a SHA-256.
+ * Remembers file hashes by inode, change time and size, so that a later session rereads only changed files.
+ * Format: 'PCT1', then records of three doubles and a SHA-256.
  */
 const MAGIC = Buffer.from('PCT10000');
 const NUMBERS_BYTES = 24;
@@ -16,7 +16,7 @@ interface Remembered extends Pick<EntryStat, 'ctime' | 'size'> {
   readonly blob: BlobId;
 }
 
-/** By inode. An unreadable or damaged file is an empty memory: everything is read anew then. */
+/** Keyed by inode; empty when the file is unreadable or damaged, so that everything is read again. */
 export function readTreeMemory(path: string): ReadonlyMap<number, Remembered> {
   const found = new Map<number, Remembered>();
   let bytes: Buffer;
@@ -36,7 +36,7 @@ export function readTreeMemory(path: string): ReadonlyMap<number, Remembered> {
   return found;
 }
 
-/** Failing to remember costs time later, nothing else. */
+/** A failed write only costs time later. */
 export async function writeTreeMemory(path: string, nodes: Iterable<TreeNode>): Promise<void> {
   const records = [MAGIC];
   const turns = new Turns();
@@ -53,6 +53,6 @@ export async function writeTreeMemory(path: string, nodes: Iterable<TreeNode>): 
   try {
     await writeAtomic(path, Buffer.concat(records), { mode: 0o600 });
   } catch {
-    // As above.
+    // Ignored, because the memory is only an optimisation.
   }
 }

@@ -81,7 +81,7 @@ describe('the lock of a workspace', () => {
   });
 
   it('is free at once when its holder is dead', async () => {
-    // Above the largest that any Linux gives out.
+    // Above the largest process id that Linux assigns.
     const pid = 4_194_305;
     fs.mkdirSync(path.join(directory, 'rewind.lock'), { recursive: true });
     fs.writeFileSync(path.join(directory, 'rewind.lock/1'), JSON.stringify({ pid, mark: 'x' }));

@@ -10,7 +10,7 @@ import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
 const LOG_END = '.jsonl';
 const PLAN_END = '.json';
 
-/** The journals of one workspace and its unfinished rewinds, by the names of their files. Nothing is made before the first write. */
+/** The journals and unfinished rewind plans of one workspace, by file name; creates directories on the first write. */
 export class CheckpointFiles {
   readonly #directory: string;
   readonly #sessions: string;
@@ -24,7 +24,7 @@ export class CheckpointFiles {
     this.#tidied = join(directory, 'tidied');
   }
 
-  /** Name of the file in which the journal of a session is kept. */
+  /** The file name of a session's journal. */
   logFile(session: string): string {
     return fileNameFor(session) + LOG_END;
   }
@@ -37,18 +37,21 @@ export class CheckpointFiles {
     };
   }
 
-  /** Every line of a journal in order; undefined for one too long to hold. A torn last line is given as it is. */
+  /**
+   * Reads the lines of a journal in order; undefined stands for an overlong one, and a truncated last line is
+   * passed as it is.
+   */
   async readLog(file: string, onLine: (line: string | undefined) => void): Promise<void> {
     await nodeTranscriptFiles.readLines(join(this.#sessions, file), onLine);
   }
 
-  /** Bytes of a session's journal; 0 when it has none. */
+  /** The journal's size in bytes; 0 without a journal. */
   logSize(session: string): number {
     const path = join(this.#sessions, this.logFile(session));
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Journals that are kept, with the time of their last entry. */
+  /** All journals with the time of their last entry. */
   listLogs(): readonly { readonly file: string; readonly changedAt: number }[] {
     return namesIn(this.#sessions, LOG_END).flatMap((file) => {
       const stat = statSync(join(this.#sessions, file), { throwIfNoEntry: false });
@@ -60,7 +63,7 @@ export class CheckpointFiles {
     rmSync(join(this.#sessions, file), { force: true });
   }
 
-  /** When old journals were last dropped; 0 for never. */
+  /** When old journals were last deleted; 0 for never. */
   lastTidied(): number {
     return statSync(this.#tidied, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   }
@@ -69,14 +72,14 @@ export class CheckpointFiles {
     stateFiles.writeDurable(this.#tidied, '');
   }
 
-  /** On the disk, and whole, when it returns. Gives the name of its file. Throws. */
+  /** Writes a plan durably and returns its file name. Throws. */
   writePlan(id: string, text: string): string {
     const file = fileNameFor(id) + PLAN_END;
     inWords(() => stateFiles.writeDurable(join(this.#plans, file), text));
     return file;
   }
 
-  /** Plans that are not done, oldest first. */
+  /** The unfinished plans, oldest first. */
   unfinishedPlans(): readonly { readonly file: string; readonly text: string }[] {
     return namesIn(this.#plans, PLAN_END)
       .flatMap((file) => {
@@ -92,21 +95,21 @@ export class CheckpointFiles {
     rmSync(join(this.#plans, file), { force: true });
   }
 
-  /** Keeps a plan that can neither be completed nor taken back, out of the way of later starts. */
+  /** Renames a plan that can be neither completed nor undone, so that later starts ignore it. */
   setPlanAside(file: string): void {
     const text = stateFiles.read(join(this.#plans, file));
     if (text !== undefined) stateFiles.writeDurable(join(this.#plans, `${file}.stuck`), text);
     this.removePlan(file);
   }
 
-  /** Runs `work` while no other living program rewinds this workspace. Undefined: not free in time. */
+  /** Runs `work` under the workspace's rewind lock; undefined when the lock is not free in time. */
   exclusive<T>(waitMs: number, work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
     inWords(() => makePrivateDirectory(this.#directory));
     return withFileLock(join(this.#directory, 'rewind.lock'), { waitMs }, work);
   }
 }
 
-/** Where a disk takes nothing more, the store is meant, and that is what a person has to know. */
+/** Describes a write error of the checkpoint store; disk errors mean the store, not the workspace. */
 export function storeTroubleOf(thrown: unknown): string {
   for (let at = thrown, depth = 0; at !== undefined && depth < MOST_CAUSES; depth++) {
     const why = UNWRITABLE.get(systemCodeOf(at) ?? '');

@@ -14,41 +14,40 @@ import { nextTurn } from '../../platform/turns.js';
 import { sameState } from '../journal/states.js';
 import type { NodeState, Unstored } from '../types.js';
 
-/** What the file system says about a path without opening it. */
+/** The `lstat` facts of a path. */
 export interface EntryStat {
   readonly kind: NodeState['kind'];
-  /** Permission bits only. */
   readonly mode: number;
   readonly size: number;
   readonly ino: number;
-  /** Change time in milliseconds: the one time that no program can set. */
+  /** In milliseconds; programs cannot set the change time. */
   readonly ctime: number;
   readonly dev: number;
-  /** Of a link. */
+  /** The target of a link. */
   readonly target?: string;
 }
 
-/** A path that is known. */
+/** A tracked path. */
 export interface TreeNode {
   state: NodeState;
   stat: EntryStat;
-  /** SHA-256 of the bytes that were read last, also where they could not be stored. */
+  /** The SHA-256 last read, even when the content could not be stored. */
   hash?: string | undefined;
-  /** It changed so shortly before it was read that a later change may carry the same time. */
+  /** It changed so shortly before it was read that a later change may have the same time. */
   isRacy: boolean;
-  /** Number of the last walk that came upon it. */
+  /** The number of the last walk that found it. */
   walk: number;
 }
 
-/** The tree as it was last seen, by paths from its root, which is ''. Holds only what is tracked. */
+/** The tracked tree as last seen, by path relative to the root, which is ''. */
 export type KnownTree = Map<string, TreeNode>;
 
-/** Time stamps come from a clock that ticks every 4 to 10 ms; twice that, to be safe. */
+/** Twice the tick of file system clocks, which is 4 to 10 ms. */
 const RACY_MS = 20;
-/** What some file systems cut all stamps down to. */
+/** Some file systems truncate times to seconds. */
 const SECOND_MS = 1_000;
 
-/** Whether what bore this change time when it was read may change after that and bear it still. */
+/** Whether a later change could carry the same change time. */
 export function isRacyTime(ctime: number, readAt: number): boolean {
   const tick = ctime % SECOND_MS === 0 ? SECOND_MS + RACY_MS : RACY_MS;
   return readAt - ctime < tick;
@@ -60,7 +59,7 @@ const KINDS = new Map<number, NodeState['kind']>([
   [constants.S_IFLNK, 'link'],
 ]);
 
-/** The part of Node's `Stats` that counts. */
+/** The required fields of Node's `Stats`. */
 type StatLike = Pick<EntryStat, 'mode' | 'size' | 'ino' | 'dev'> & { readonly ctimeMs: number };
 
 export function entryStat({ mode, size, ino, ctimeMs, dev }: StatLike): EntryStat {
@@ -78,7 +77,7 @@ export function isSameEntry({ stat: known }: TreeNode, stat: EntryStat): boolean
   );
 }
 
-/** A node that was only looked at. */
+/** A node whose content was not read. */
 export function nodeOf(stat: EntryStat, walk: number): TreeNode {
   return { state: stateOf(stat), stat, isRacy: false, walk };
 }
@@ -96,20 +95,20 @@ function stateOf({ kind, size, mode, target = '' }: EntryStat): NodeState {
   }
 }
 
-/** Whether nothing has changed for anybody who reads it. Files whose bytes are not known differ. */
+/** Whether two states are equal for a reader; files with unknown content differ. */
 export function isSameState(one: TreeNode, other: TreeNode): boolean {
   if (sameState(one.state, other.state)) return true;
   if (one.state.kind !== 'file' || other.state.kind !== 'file') return false;
-  // There was no room for its bytes.
+  // The content was not stored for lack of space, but its hash is known.
   return one.stat.mode === other.stat.mode && one.hash !== undefined && one.hash === other.hash;
 }
 
-/** The directory that a path stands in; '' for the root. */
+/** The parent directory; '' for the root. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** Undefined: nothing is there. */
+/** Undefined when the path does not exist. */
 export function statOf(absolute: string): EntryStat | 'refused' | undefined {
   try {
     const stat = lstatSync(absolute, { throwIfNoEntry: false });
@@ -119,7 +118,7 @@ export function statOf(absolute: string): EntryStat | 'refused' | undefined {
   }
 }
 
-/** A link whose target is no text, or has gone meanwhile, cannot be put back: it is named only. */
+/** Reads a link's target; a link without a readable UTF-8 target becomes `special`, because it cannot be restored. */
 export function withTarget(absolute: string, stat: EntryStat): EntryStat {
   if (stat.kind !== 'link') return stat;
   try {
@@ -127,16 +126,16 @@ export function withTarget(absolute: string, stat: EntryStat): EntryStat {
     const target = bytes.toString('utf8');
     if (Buffer.from(target).equals(bytes)) return { ...stat, target };
   } catch {
-    // Told below.
+    // The link falls through to `special`.
   }
   return { ...stat, kind: 'special' };
 }
 
-/** What stands at a path of a tree. Undefined: nothing, or the way to it leads out of the tree. */
+/** The facts of a path inside the tree; undefined when it is missing or reached through a link. */
 export function statInside(root: string, path: string): EntryStat | undefined {
   const absolute = join(root, path);
   try {
-    // fail-closed: a path with a link among its directories may lead out of the tree.
+    // fail-closed: a link among the directories may lead out of the tree.
     const directory = dirname(absolute);
     if (directory !== root && realpathSync(directory) !== directory) return undefined;
   } catch {
@@ -146,12 +145,12 @@ export function statInside(root: string, path: string): EntryStat | undefined {
   return stat === undefined || stat === 'refused' ? undefined : withTarget(absolute, stat);
 }
 
-/** From the root, which may be known by several paths; a path is taken from the first of them. */
+/** Makes a path relative to the root, which has two spellings; relative input starts at the first. */
 export function pathInside(roots: readonly [string, string], path: string): string | undefined {
   const given = normalise(resolve(roots[0], path));
   const base = roots.find((one) => isInside(given, one));
   const way = base === undefined ? '' : relative(base, given);
-  // fail-closed: git's own files are nobody's to put back.
+  // fail-closed: git's own files are never restored.
   return way === '' || way.split('/').includes('.git') ? undefined : way;
 }
 
@@ -163,13 +162,13 @@ export function realOrSame(path: string): string {
   }
 }
 
-/** Never a link's target, and never the wait for a pipe that took the file's place. */
+/** Opens neither links nor blocks on a pipe that replaced the file. */
 export const READ_ONLY =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** What is read between two turns of everybody else. */
+/** The bytes read between two pauses for the event loop. */
 const STRETCH_BYTES = 4 * 1024 * 1024;
 
-/** The bytes of a file, if it is still what was seen at this path and stays so while it is read; else why not. */
+/** Reads a file only if it matches `seen` before and after; otherwise returns the reason. */
 export async function readSteady(
   path: string,
   seen: EntryStat,
@@ -183,7 +182,7 @@ export async function readSteady(
     return statOf(path) === undefined ? 'changed-while-read' : 'unreadable';
   }
   try {
-    // fail-closed: bytes of anything but what was seen are not taken for its.
+    // fail-closed: bytes of a changed file are not used.
     if (!isStill(fd, seen)) return 'changed-while-read';
     const bytes = await readFully(fd, seen.size);
     const isRacy = isRacyTime(seen.ctime, Date.now());
@@ -195,7 +194,7 @@ export async function readSteady(
   }
 }
 
-/** The first `size` bytes of an open file; undefined where it has fewer. Others have their turn meanwhile. */
+/** The first `size` bytes of an open file, or undefined when it is shorter; pauses for the event loop. */
 export async function readFully(fd: number, size: number): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafe(size);
   for (let done = 0; done < size; ) {

@@ -14,43 +14,43 @@ import {
 } from './tree.js';
 
 export interface WalkContext {
-  /** Absolute, without links. */
+  /** An absolute real path. */
   readonly root: string;
   readonly tree: KnownTree;
   readonly ignore: TreeIgnore;
-  /** Entries from which on the walk is given up. */
+  /** The walk stops above this number of entries. */
   readonly maxEntries: number;
-  /** When the last walk began; what was made before it was there, though it may have been left out. */
+  /** When the last walk began; older entries existed then, though possibly ignored. */
   readonly lastWalkAt: number;
-  /** Rises with every walk. */
+  /** Increases with every walk. */
   readonly number: number;
 }
 
-/** What a walk found at a path that differs from what is known. */
+/** A path that differs from its known state. */
 export interface Observation {
   readonly path: string;
   readonly stat: EntryStat;
-  /** It stood there before, but was left out by an ignore rule that has gone. */
+  /** The path existed before, but an ignore rule that has gone hid it. */
   readonly isAdopted: boolean;
 }
 
 export interface Walked {
-  /** What has come or changed, directories before what is in them. */
+  /** New and changed paths, directories before their entries. */
   readonly observations: readonly Observation[];
-  /** Known paths where nothing stands any more, the deepest first. */
+  /** Known paths that no longer exist, deepest first. */
   readonly gone: readonly string[];
-  /** Why it does not show everything, for a person. */
+  /** Why the result is incomplete, for people. */
   readonly gaps: readonly string[];
-  /** The root itself cannot be read. */
+  /** The root is unreadable. */
   readonly isClosed: boolean;
-  /** The walk was given up. */
+  /** The walk stopped at `maxEntries`. */
   readonly isTooMuch: boolean;
 }
 
-/** How many entries are looked at between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const CLOCK_EVERY = 64;
 
-/** Goes through the tree with `readdir` and `lstat`, in short stretches. Nothing is opened or followed. */
+/** Walks the tree with `readdir` and `lstat` in short stretches; opens and follows nothing. */
 export async function walkTree(context: WalkContext): Promise<Walked> {
   const { root, tree, ignore, maxEntries, number } = context;
   const walk = new Walk(context);
@@ -81,10 +81,9 @@ export async function walkTree(context: WalkContext): Promise<Walked> {
   return walk.result(walk.gone());
 }
 
-/** A directory to go into. */
 interface Directory {
   readonly path: string;
-  /** It was left out by the rules from before this walk. */
+  /** The rules before this walk ignored it. */
   readonly wasOut: boolean;
 }
 
@@ -92,7 +91,7 @@ class Walk {
   readonly #context: WalkContext;
   readonly #gaps = new Map<keyof typeof GAPS, Set<string>>();
   readonly #observations: Observation[] = [];
-  /** What was known below these is neither there nor gone: it stays as it was. */
+  /** Unreadable paths; known entries below them keep their state. */
   readonly #closed = new Set<string>();
 
   constructor(context: WalkContext) {
@@ -122,7 +121,7 @@ class Walk {
     }
   }
 
-  /** Observes what differs; gives the directory to go into where it is one. */
+  /** Records a difference and returns the directory to descend into, if it is one. */
   entry(inside: Directory, name: string, rootDevice: number): Directory | undefined {
     const { root, tree, ignore, number } = this.#context;
     const path = inside.path === '' ? name : `${inside.path}/${name}`;
@@ -130,18 +129,18 @@ class Walk {
     if (node === undefined && ignore.isNever(path, name)) return undefined;
     const stat = statOf(`${root}/${path}`);
     if (stat === undefined) {
-      // A name that cannot be found again is not valid UTF-8.
+      // Node cannot find a name again that is not valid UTF-8.
       if (node === undefined && name.includes('\ufffd')) this.gap('noText', inside.path);
       return undefined;
     }
     if (stat === 'refused') {
-      // Its names can be listed, but nothing in it can be reached.
+      // The directory is listable but not searchable.
       this.gap('unreadable', inside.path);
       this.#closed.add(path);
       return undefined;
     }
     const isDirectory = stat.kind === 'directory';
-    // What is tracked stays tracked, also when a rule comes to leave it out.
+    // A tracked path stays tracked even when a new rule ignores it.
     const judgement =
       node === undefined ? ignore.judge(path, isDirectory, inside.wasOut) : 'tracked';
     if (judgement === 'left-out') return undefined;
@@ -155,7 +154,7 @@ class Walk {
     return undefined;
   }
 
-  /** Known paths that this walk did not come upon. */
+  /** The known paths that this walk did not find. */
   gone(): string[] {
     const { tree, number } = this.#context;
     const gone: string[] = [];
@@ -180,7 +179,7 @@ class Walk {
       stat.kind === 'directory' &&
       known.mode === stat.mode
     ) {
-      // Something in it has changed, which is observed there.
+      // A change inside a directory is observed at the entry itself.
       node.stat = stat;
       return;
     }
@@ -209,7 +208,7 @@ const GAPS = {
 } as const;
 const MOST_NAMED = 3;
 
-/** Why a walk does not show everything, for a person. */
+/** Explains for people why a walk is incomplete. */
 export function gapText(kind: keyof typeof GAPS, paths: Iterable<string>): string {
   const all = [...paths];
   if (kind === 'rootModes') return `the mode of the directory itself changed from ${all[0]}`;

@@ -42,44 +42,42 @@ export type { PeekedNode, Sighting } from './workspace-read.js';
 export { isInGit, isRewindablePath } from './workspace-root.js';
 
 const MAX_FILE_BYTES = 50 * 1024 ** 2;
-/** What it means that nothing is found on the way to a path. */
+/** Errors that mean the path does not exist. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
- * The one thing that writes into a workspace for a rewind. Paths are relative to its root. No link is
- * ever followed, neither at the end of a path nor on the way: what leads out of the root is an error,
- * and so is everything once another directory stands in the root's place. Each step may be repeated.
- * A failure is words for a person. A `stamp` lets a step be done only where what stands there is still
- * what was seen.
+ * Performs all writes of a rewind, with paths relative to the root. It follows no links, neither at the end
+ * of a path nor on the way, and fails when the path leaves the root or another directory replaced it. Steps
+ * can be repeated. Errors are sentences for people. With a `stamp` a step runs only while the file is
+ * unchanged.
  */
 export class WorkspaceFiles {
   readonly #root: WorkspaceRoot;
   readonly #maxFileBytes: number;
 
-  /** `path` is a real path, and what stands there now is the root from now on. Longer files are seen, but not read. */
+  /** `path` is a real path and identifies the root from now on; files over `maxFileBytes` are not read. */
   constructor(path: string, maxFileBytes = MAX_FILE_BYTES) {
     this.#root = new WorkspaceRoot(path);
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Why nothing at all may be touched. */
+  /** Why the workspace must not be touched, if so. */
   trouble(): string | undefined {
     return this.#root.trouble();
   }
 
-  /** No node: nothing stands there, or it is only reached through a link. */
+  /** The node is undefined when the path is missing or reached only through a link. */
   see(path: string): Promise<Result<Sighting, string>> {
     const nothing = { node: undefined, stamp: NOTHING };
     return this.#during(path, (place) => seeAt(place, this.#maxFileBytes), nothing);
   }
 
-  /** The node of `see`. */
   async find(path: string): Promise<Result<NodeState | undefined, string>> {
     const seen = await this.see(path);
     return seen.ok ? ok(seen.value.node) : seen;
   }
 
-  /** The same without reading files. */
+  /** Like `find`, but without reading files. */
   peek(path: string): Result<PeekedNode | undefined, string> {
     try {
       return ok(this.#root.at(path, peekAt));
@@ -92,12 +90,11 @@ export class WorkspaceFiles {
     return this.#during(path, async (place) => (await readAll(place, this.#maxFileBytes)).bytes);
   }
 
-  /** Names in a directory. */
   list(path: string): Result<readonly string[], string> {
     return this.#on(path, (place) => readdirSync(openedDirectory(place)).sort());
   }
 
-  /** A file, a link or an empty directory. Nothing there: done already. */
+  /** Removes a file, link or empty directory; a missing path counts as done. */
   remove(path: string, stamp?: string): Result<'done' | 'not-empty', string> {
     return this.#on(path, (place) => removeAt(place, stamp));
   }
@@ -106,12 +103,12 @@ export class WorkspaceFiles {
     return this.#on(path, (place) => makeDirectoryAt(place, mode));
   }
 
-  /** `shared`: nothing was done, because the file has other names whose mode would change with it. */
+  /** `shared`: nothing was done, because the mode would also change for the file's other hard links. */
   setMode(path: string, mode: number, stamp?: string): Result<'done' | 'shared', string> {
     return this.#on(path, (place) => setModeAt(place, mode, { stamp }));
   }
 
-  /** A file beside its place, under a name that nothing else has. On the disk when it resolves. */
+  /** Writes a file under a unique draft name beside its target; durable when it resolves. */
   draftFile(
     path: string,
     bytes: Uint8Array,
@@ -128,7 +125,7 @@ export class WorkspaceFiles {
     });
   }
 
-  /** Moves a draft to its place. One that may not go there is taken away. */
+  /** Renames a draft into place, or deletes it on failure. */
   placeDraft(path: string, draft: string, stamp?: string): Result<'done', string> {
     return this.#on(path, (place) => {
       try {
@@ -142,7 +139,7 @@ export class WorkspaceFiles {
     });
   }
 
-  /** Takes away a draft that a killed program has left; one that stays does no harm where it is. */
+  /** Deletes a draft that a killed program left behind; a failure is harmless. */
   dropDraft(path: string, draft: string): void {
     this.#on(path, (place) => dropDraftAt(place, draft));
   }
@@ -170,7 +167,7 @@ export class WorkspaceFiles {
 }
 
 function openedDirectory(place: Place): string {
-  // fail-closed: a link to a directory would list what is elsewhere.
+  // fail-closed: a link would list another directory.
   if (!lstatSync(full(place)).isDirectory()) throw new Refused('it is no directory');
   return full(place);
 }
@@ -206,7 +203,7 @@ function makeDirectoryAt(place: Place, mode: number): 'done' {
   return 'done';
 }
 
-/** Through a descriptor, so that a link that is put there meanwhile is not followed. */
+/** Uses a descriptor, so that a link placed meanwhile is not followed. */
 function setModeAt(
   place: Place,
   mode: number,
@@ -235,11 +232,11 @@ function hasOtherNames(stat: BigIntStats, only: 'directory' | undefined): boolea
   if (stat.isDirectory()) return false;
   if (only === 'directory') throw new Refused('it is no directory');
   if (!stat.isFile()) throw new Refused('it is no file or directory');
-  // fail-closed: the other names may be anywhere, outside of the workspace too.
+  // fail-closed: other hard links may be outside the workspace.
   return stat.nlink > 1n;
 }
 
-/** Waits for the disk without keeping anybody else waiting. */
+/** Flushes without blocking the event loop. */
 const synced = promisify(fsync);
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 
@@ -255,7 +252,7 @@ async function draftFileAt(
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
     if (old?.isFile()) keepOwner(fd, old);
     fchmodSync(fd, mode);
-    // Before it is moved: after a loss of power its name must not stand for less than all of it.
+    // Flushed before the rename, so that a power loss cannot leave a partial file under the name.
     await synced(fd);
     return 'done';
   } catch (thrown) {
@@ -266,14 +263,14 @@ async function draftFileAt(
   }
 }
 
-/** Whoever runs as another user than the owner would otherwise take the file away from them. */
+/** Restores the owner when another user runs the rewind. */
 function keepOwner(fd: number, old: Stats): void {
   const now = fstatSync(fd);
   if (now.uid === old.uid && now.gid === old.gid) return;
   try {
     fchownSync(fd, old.uid, old.gid);
   } catch {
-    // Only the superuser may give files away; the bytes and the mode are what was asked for.
+    // Only the superuser may change owners; content and mode are restored anyway.
   }
 }
 

@@ -5,7 +5,7 @@ import type { NodeState } from '../types.js';
 import { entryStat, READ_ONLY, readFully } from './tree.js';
 import { full, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
-/** What stands at a path, and by what it is known again. */
+/** The state of a path and a stamp that detects later changes. */
 export interface Sighting {
   readonly node: NodeState | undefined;
   readonly stamp: string;
@@ -14,7 +14,7 @@ export interface Sighting {
 const MODE_BITS = 0o7777;
 const CHANGING = 'somebody writes to it at this moment';
 
-/** What can be told without reading a file: the mode of a directory, of anything else only its kind. */
+/** The facts available without reading a file: the mode of directories, the kind of everything else. */
 export type PeekedNode =
   | Extract<NodeState, { kind: 'directory' }>
   | { readonly kind: Exclude<NodeState['kind'], 'directory'> };
@@ -26,7 +26,7 @@ export function peekAt(place: Place): PeekedNode | undefined {
   return kind === 'directory' ? { kind, mode } : { kind };
 }
 
-/** Files of more than `maxBytes` are not read. Others wait no longer than for a short stretch of it. */
+/** Does not read files over `maxBytes` and pauses for the event loop. */
 export async function seeAt(place: Place, maxBytes: number): Promise<Sighting> {
   const stat = lstatSync(full(place), { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return { node: undefined, stamp: NOTHING };
@@ -44,7 +44,7 @@ export async function seeAt(place: Place, maxBytes: number): Promise<Sighting> {
   return { node: { kind: 'file', size, mode, blob: sha256(read.bytes) }, stamp };
 }
 
-/** The bytes of a file that stays the same while it is read, and its stamp. */
+/** Reads a file and fails if it changes meanwhile. */
 export async function readAll(
   place: Place,
   maxBytes: number,
@@ -56,7 +56,7 @@ export async function readAll(
     if (stat.size > maxBytes) throw new Refused('it is too large to be kept');
     const stamp = stampOf(stat);
     const bytes = await readFully(fd, Number(stat.size));
-    // One that grows or shrinks has no end that could be waited for.
+    // A growing or shrinking file is refused, because waiting might never end.
     if (bytes === undefined || stampOf(fstatSync(fd, { bigint: true })) !== stamp) {
       throw new Refused(CHANGING);
     }
@@ -66,12 +66,10 @@ export async function readAll(
   }
 }
 
-/** Where a write to a path ends up: a path from the root of the workspace, or one outside of it. */
+/** The target of a write: a path relative to the workspace root, or one outside. */
 type WritePlace = { readonly inside: string } | { readonly outside: string };
 
-/**
- * Follows the links of a path as a write to it would. `root` is a real path; a relative path starts there.
- */
+/** Resolves links as a write would. `root` is a real path and the base of relative paths. */
 export function writePlaceOf(root: string, path: string): WritePlace {
   const real = realPathOf(resolve(root, path));
   return real !== root && isInside(real, root)
@@ -79,7 +77,7 @@ export function writePlaceOf(root: string, path: string): WritePlace {
     : { outside: real };
 }
 
-/** What does not exist yet is below the nearest directory that does. */
+/** Resolves the nearest existing directory of a path that does not exist yet. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);

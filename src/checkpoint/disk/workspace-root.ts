@@ -13,45 +13,44 @@ import {
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
 
-/** A directory that is surely inside the root, and a name in it. */
+/** A directory verified to be inside the root, and a name in it. */
 export interface Place {
-  /** Path of the directory by which the system finds it without following any link on the way. */
+  /** A path that the system resolves without following links. */
   readonly directory: string;
   readonly name: string;
 }
 
-/** Something that is not done, and why in words for a person. */
+/** A refused operation; the message is for people. */
 export class Refused extends Error {}
 
 export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-/** Linux: a descriptor that only names a thing. It needs no permission to read it. */
+/** Linux `O_PATH`: a descriptor that needs no read permission. */
 export const PATH_ONLY = 0o10000000;
 const OPEN_PARENT = PATH_ONLY | (constants.O_DIRECTORY ?? 0) | NO_FOLLOW;
 
 const REPLACED = 'another directory stands where the workspace was when it was opened';
 export const MOUNTED = 'another file system is mounted there';
-/** Where nothing stands. */
+/** The stamp of a missing path. */
 export const NOTHING = 'nothing';
 
 let descriptorPaths: boolean | undefined;
 
-/** Whether a directory can be named by its descriptor, whatever is done to its path meanwhile. */
+/** Whether directories are addressable by descriptor, which is immune to later renames. */
 export function hasDescriptorPaths(): boolean {
   descriptorPaths ??= process.platform === 'linux' && existsSync('/proc/self/fd');
   return descriptorPaths;
 }
 
-/** Whether a path may be touched at all: relative, without ways out, and no part of git's own data. */
+/** Whether a rewind may touch the path: relative, without `..`, and outside of `.git`. */
 export function isRewindablePath(path: string): boolean {
   if (path === '' || path.startsWith('/') || path.includes('\0')) return false;
-  // fail-closed: a name that is no valid text cannot be told from others like it.
+  // fail-closed: an undecodable name is ambiguous.
   if (path.includes('\uFFFD')) return false;
   return path
     .split('/')
     .every((part) => part !== '' && part !== '.' && part !== '..' && !isGits(part));
 }
 
-/** Whether a path leads into the data of git. */
 export function isInGit(path: string): boolean {
   return path.split('/').some(isGits);
 }
@@ -60,15 +59,15 @@ function isGits(part: string): boolean {
   return part.toLowerCase() === '.git';
 }
 
-/** What a directory is, whatever it is called. */
+/** Identifies a directory independently of its path. */
 interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
-  /** Linux: the mount that it is seen through. */
+  /** The mount id (Linux). */
   readonly mount?: string | undefined;
 }
 
-/** The root of a workspace, as it was when this was made. Whatever stands there later is not touched. */
+/** The workspace's root as of construction; a directory that replaces it is refused. */
 export class WorkspaceRoot {
   readonly #path: string;
   readonly #identity: Identity | undefined;
@@ -78,12 +77,12 @@ export class WorkspaceRoot {
     try {
       this.#identity = this.#now();
     } catch {
-      // fail-closed: without it nothing is the root.
+      // fail-closed: without an identity no directory matches.
       this.#identity = undefined;
     }
   }
 
-  /** Why nothing may be touched, in words for a person. */
+  /** Why the workspace must not be touched, for people. */
   trouble(): string | undefined {
     try {
       const now = this.#now();
@@ -125,7 +124,7 @@ export class WorkspaceRoot {
     };
   }
 
-  /** One directory after the other, each by the descriptor of the one before: a link in between stops it. */
+  /** Opens each directory relative to the descriptor of its parent, so a link on the way fails. */
   #openParent(parts: readonly string[]): number {
     let fd = openSync(this.#path, OPEN_PARENT);
     try {
@@ -135,7 +134,7 @@ export class WorkspaceRoot {
         closeSync(fd);
         fd = next;
       }
-      // No way down leads back out of a mount: where the last is in ours, all on the way are.
+      // No subdirectory leads back out of a mount, so checking the last one suffices.
       this.#checkMount(identityOf(fd));
       return fd;
     } catch (thrown) {
@@ -144,18 +143,18 @@ export class WorkspaceRoot {
     }
   }
 
-  /** Where there are no such descriptors: the real path of the parent has to be the expected one. */
+  /** Without descriptor paths the parent's real path must equal the expected one. */
   #checkedParent(parts: readonly string[]): string {
     if (!this.#isRoot(this.#now())) throw new Refused(REPLACED);
     const parent = parts.length === 0 ? this.#path : join(this.#path, ...parts);
-    // fail-closed: another real path means a link on the way, wherever it leads.
+    // fail-closed: a different real path means a link on the way.
     if (realpathSync(parent) !== parent) throw new Refused('a directory on the way is a link');
     this.#checkMount(statSync(parent, { bigint: true }));
     return parent;
   }
 
   #checkMount({ dev, mount }: Identity): void {
-    // fail-closed: what is mounted below the root belongs to somebody else.
+    // fail-closed: a mount below the root is not part of the workspace.
     if (dev !== this.#identity?.dev || mount !== this.#identity.mount) throw new Refused(MOUNTED);
   }
 
@@ -182,12 +181,12 @@ function identityOf(fd: number): Identity {
   return { dev, ino, mount: mountOf(fd) };
 }
 
-/** A directory that is mounted a second time has the same device: only the mount tells them apart. */
+/** Bind mounts share the device and differ only in the mount id. */
 function mountOf(fd: number): string | undefined {
   try {
     return /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
   } catch {
-    // An old kernel: the device has to do.
+    // Old kernels do not report it; the device has to suffice.
     return undefined;
   }
 }
@@ -196,7 +195,7 @@ export function full(place: Place): string {
   return `${place.directory}/${place.name}`;
 }
 
-/** Changes with everything that a save changes. Of a directory only which one it is. */
+/** Changes whenever a file is saved; for a directory it is only the identity. */
 export function stampOf(stat: BigIntStats): string {
   if (stat.isDirectory()) return `directory:${stat.dev}:${stat.ino}`;
   const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'special';
@@ -204,7 +203,7 @@ export function stampOf(stat: BigIntStats): string {
   return [kind, stat.dev, stat.ino, stat.size, stat.mtimeNs, changed].join(':');
 }
 
-/** The change time of a file with several names changes when one of the others is put back. */
+/** Restoring one hard link changes the change time of the others, so it is ignored for files with several names. */
 const ANY_TIME = '*';
 
 function isSameStamp(stamp: string, now: string): boolean {
@@ -213,7 +212,7 @@ function isSameStamp(stamp: string, now: string): boolean {
   return now.slice(0, now.lastIndexOf(':') + 1) === stamp.slice(0, length);
 }
 
-/** fail-closed: what somebody has put there since it was looked at is theirs. */
+/** fail-closed: content that changed since the check is not overwritten. */
 export function requireStamp(place: Place, stamp: string | undefined): void {
   if (stamp === undefined) return;
   const stat = lstatSync(full(place), { bigint: true, throwIfNoEntry: false });

@@ -79,7 +79,7 @@ describe('whose a change is', () => {
     const span = spanOf(look, 500);
     expect(mayBeThePersons(late, span, [job])).toBe(true);
     expect(mayBeThePersons({ ...late, at: 9_000 }, span, [job])).toBe(false);
-    // Its time says nothing: the look tells how long the job has run.
+    // With an unusable time the scan's end decides how long the job has run.
     expect(mayBeThePersons({ ...late, at: 20 }, span, [job])).toBe(true);
     expect(mayBeThePersons(late, span, [foreground])).toBe(false);
     expect(mayBeThePersons(late, span, [job, foreground])).toBe(false);

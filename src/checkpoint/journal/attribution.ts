@@ -1,12 +1,9 @@
 import type { Author, Look, TreeChange } from '../types.js';
 
-/**
- * File systems stamp a change with the time of the last tick of the kernel's clock, which is up to ten
- * milliseconds before it happened.
- */
+/** File systems use the kernel clock's last tick, up to 10 ms before the change. */
 const TICK_MS = 10;
 
-/** The part of a window that tells whose a change is. */
+/** The fields of a window that attribution needs. */
 export interface TrackedWindow {
   readonly author: Author;
   readonly startedAt: number;
@@ -14,14 +11,14 @@ export interface TrackedWindow {
 }
 
 export interface LookSpan {
-  /** When the look before it began: nothing that it found can be older. */
+  /** When the previous scan began; nothing found now is older. */
   readonly since: number;
   readonly finishedAt: number;
-  /** Directories that it found to be new, with the time of each. */
+  /** New directories and their times. */
   readonly madeDirectories: ReadonlyMap<string, number>;
-  /** Paths that it found to be gone, with the time of each. */
+  /** Removed paths and their times. */
   readonly gone: ReadonlyMap<string, number>;
-  /** Where paths came from. */
+  /** Renamed paths and their origins. */
   readonly renames: ReadonlyMap<string, string>;
 }
 
@@ -37,9 +34,9 @@ export function spanOf(look: Look, since: number): LookSpan {
 }
 
 /**
- * Which windows a change may belong to; none means that it was made while no tool ran. A window counts
- * when it was open at the time of the change, to the tick. Where the time says nothing (another clock, a file moved
- * with its directory), all windows since the last look count.
+ * The windows that may have made a change; none means that it happened while no tool ran. A window counts
+ * when it was open at the time of the change. Without a usable time (clock skew, a file moved with its
+ * directory) all windows since the last scan count.
  */
 export function candidatesFor<Window extends TrackedWindow>(
   change: TreeChange,
@@ -51,17 +48,17 @@ export function candidatesFor<Window extends TrackedWindow>(
   if (at === undefined) return begun;
   return begun.filter(
     ({ startedAt, endedAt = Number.POSITIVE_INFINITY }) =>
-      // Clocks that count whole milliseconds have cut off the rest.
+      // The window's clock may truncate to whole milliseconds.
       startedAt <= at + TICK_MS && endedAt >= Math.floor(at) - 1,
   );
 }
 
-/** A job that runs for longer is not all that happens: the person works on beside it. */
+/** A person edits alongside background jobs that run longer. */
 const LONG_MS = 10_000;
 
 /**
- * Whether a change may be the person's although somebody could write then. A call is over before they
- * have read its answer; a job in the background, such as a server, is there for as long as they edit.
+ * Whether the person may have made a change although a call was running: foreground calls end before people
+ * read the answer, but background jobs run while they edit.
  */
 export function mayBeThePersons(
   change: TreeChange,
@@ -79,15 +76,15 @@ export function mayBeThePersons(
 }
 
 /**
- * When a change was made. Undefined: its time cannot be right. Older than the look before is such a
- * time too: the path was moved, and what is moved with its directory keeps its own change time.
+ * When a change was made; undefined for an impossible time. A time before the previous scan is impossible
+ * too: files moved with their directory keep their change time.
  */
 export function timeOf(change: TreeChange, span: LookSpan): number | undefined {
   const at = Math.max(change.at, movedAt(change, span));
   return at < span.since || at > span.finishedAt + TICK_MS ? undefined : at;
 }
 
-/** The directories that came with it, and the place that it left, may tell when it was moved. */
+/** New parent directories and the origin of a rename reveal when a path was moved. */
 function movedAt({ path, before }: TreeChange, span: LookSpan): number {
   if (before !== undefined) return 0;
   let latest = span.gone.get(span.renames.get(path) ?? '') ?? 0;
@@ -98,14 +95,14 @@ function movedAt({ path, before }: TreeChange, span: LookSpan): number {
   return latest;
 }
 
-/** Where files that appeared in a look came from: the only path that went with the very same bytes. */
+/** Pairs each new file with the only removed file of equal content. */
 export function renamesIn(changes: readonly TreeChange[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const gone = byBytes(changes, ({ before, after }) => (after === undefined ? before : undefined));
   const come = byBytes(changes, ({ before, after }) => (before === undefined ? after : undefined));
   for (const [bytes, [path, ...others]] of come) {
     const [from, ...more] = gone.get(bytes) ?? [];
-    // More than one on either side: a copy, or a coincidence.
+    // Several matches may be copies or coincidence.
     if (path === undefined || from === undefined || others.length + more.length > 0) continue;
     found.set(path, from);
   }
@@ -119,7 +116,7 @@ function byBytes(
   const groups = new Map<string, string[]>();
   for (const change of changes) {
     const state = pick(change);
-    // Empty files are all alike.
+    // All empty files are equal.
     if (state?.kind !== 'file' || state.blob === undefined || state.size === 0) continue;
     const paths = groups.get(state.blob);
     if (paths === undefined) groups.set(state.blob, [change.path]);

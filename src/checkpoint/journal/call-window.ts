@@ -1,10 +1,10 @@
 import type { Author, Change, OpenWindow } from '../types.js';
 
-/** A span of time in which somebody may write, as the journal sees it. */
+/** A period in which an author may write. */
 export class CallWindow implements OpenWindow {
   readonly id: string;
   readonly startedAt: number;
-  /** Position of the turn it was begun in. */
+  /** The index of the turn it began in. */
   readonly turn: number;
   readonly changes: Promise<readonly Change[]>;
   readonly found: Change[] = [];
@@ -14,7 +14,7 @@ export class CallWindow implements OpenWindow {
   readonly #ended: () => void;
   #settle = (_: readonly Change[]): void => {};
 
-  /** `ended` is called once, when the window ends: a look has to follow. */
+  /** `ended` is called once when the window ends, for a final scan. */
   constructor(
     about: { readonly id: string; readonly author: Author; readonly turn: number },
     now: () => number,
@@ -41,7 +41,7 @@ export class CallWindow implements OpenWindow {
     if (this.author.kind === 'call') this.author = { ...this.author, background: true };
   }
 
-  /** A look that began after its end has been written down: nothing found later can be its. */
+  /** Completes `changes`: a scan after its end has been recorded. */
   settle(): void {
     this.#settle(this.found);
   }

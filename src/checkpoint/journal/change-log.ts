@@ -7,30 +7,30 @@ import type { TreeTracker } from '../scan/tracker.js';
 import { type ForkedFrom, type LogEntry, readEntry, type WindowRecord } from './entry.js';
 import { History } from './history.js';
 
-/** What the journal of a session is made of. */
+/** The parts of a session's journal. */
 export interface JournalParts {
-  /** Real path of the root of the workspace. */
+  /** The real path of the workspace's root. */
   readonly root: string;
   readonly session: string;
-  /** Journals and unfinished rewinds. */
+  /** The journals and unfinished rewinds on disk. */
   readonly files: CheckpointFiles;
-  /** What writes into the workspace. */
+  /** The writer for rewinds. */
   readonly workspace: WorkspaceFiles;
   readonly store: BlobStore;
   readonly tracker: TreeTracker;
   readonly log: ChangeLog;
   readonly clock: Clock;
-  /** The index of the tree, whose contents are kept. */
+  /** The index of the tree, whose contents must be kept. */
   readonly indexFile?: string | undefined;
 }
 
 export interface ChangeLogOptions {
   readonly files: CheckpointFiles;
   readonly session: string;
-  /** The session this one was forked from. Only counts where this one has no journal yet. */
+  /** The session this one was forked from; ignored once this session has its own journal. */
   readonly parent?: string | undefined;
   readonly clock: Clock;
-  /** The journal cannot be written; said once. */
+  /** Called once when the journal cannot be written. */
   readonly onTrouble: (why: string) => void;
 }
 
@@ -42,23 +42,23 @@ export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLo
   }
   const from = { session: options.parent, lines: Number.POSITIVE_INFINITY };
   const { entries, lines } = await load(files, from);
-  // What the parent has begun goes on in the parent.
+  // The fork starts a new run: windows open in the parent are not its own.
   const inherited: Loaded = { entries: [...entries, { t: 'start', at: 0 }], lines: 0 };
   return new ChangeLog(options, inherited, { session: options.parent, lines });
 }
 
 const CUT_OFF = 'the program ended while it was writing its journal';
 
-/** The journal of one session: what it says, and what is added to it. */
+/** A session's journal: its history and new entries. */
 export class ChangeLog {
   readonly history: History;
-  /** Why parts of it could not be read, in words for a person. */
+  /** Why parts are unreadable, for people. */
   readonly gaps: readonly string[];
   readonly #options: ChangeLogOptions;
   readonly #log: ReturnType<CheckpointFiles['openLog']>;
-  /** Names this run of the program. */
+  /** The id of this program run. */
   readonly #run: string;
-  /** Written before the first real entry: a session that only looks leaves nothing behind. */
+  /** Written before the first entry, so that a session that only reads leaves no journal. */
   readonly #opening: LogEntry[];
   #linesSeen: number;
   #size: number;
@@ -77,11 +77,11 @@ export class ChangeLog {
     this.#size = files.logSize(session);
   }
 
-  /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
+  /** Adds an entry, in memory even when the disk refuses; `durable` flushes it to disk. */
   append(entry: LogEntry, { durable = false }: { readonly durable?: boolean } = {}): void {
     const entries = [...this.#opening.splice(0), entry];
     for (const one of entries) this.history.add(one);
-    // `run` stands on every line, so that those of other programs are told from ours.
+    // The run id distinguishes our lines from those of other programs.
     const lines = entries.map((one) => JSON.stringify({ ...one, run: this.#run }));
     try {
       this.#log.append(lines, { sync: durable });
@@ -92,7 +92,7 @@ export class ChangeLog {
     }
   }
 
-  /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
+  /** Reads entries that another program added, such as a rewind in another terminal. */
   async catchUp(): Promise<readonly LogEntry[]> {
     const { files, session } = this.#options;
     const size = files.logSize(session);
@@ -117,18 +117,18 @@ export class ChangeLog {
 }
 
 interface Loaded {
-  /** With what was taken over from another session; undefined for what is none. */
+  /** Includes entries inherited from the parent; undefined for unreadable lines. */
   readonly entries: readonly (LogEntry | undefined)[];
-  /** Lines of its own journal. */
+  /** Lines of the session's own journal. */
   readonly lines: number;
 }
 
-/** What the journal of a session says now. */
+/** Reads a session's present history. */
 export async function loadHistory(files: CheckpointFiles, session: string): Promise<History> {
   return historyOf(await load(files, { session, lines: Number.POSITIVE_INFINITY }));
 }
 
-/** More forks of forks than this are no history but a knot. */
+/** Bounds the chain of forks, which could be circular. */
 const MOST_FORKS = 50;
 
 async function load(files: CheckpointFiles, from: ForkedFrom, depth = 0): Promise<Loaded> {
@@ -155,7 +155,7 @@ function leftOpen({ author }: WindowRecord): string {
   return `${who} had begun and not ended: what it wrote last is not known`;
 }
 
-/** So that later runs know as well which points a killed one has left less than whole. */
+/** Marks the points that a killed run left incomplete. */
 function* amendsFor(history: History): Iterable<LogEntry> {
   for (const window of history.unended) {
     const point = history.points[history.positionOf(window.messageId)];

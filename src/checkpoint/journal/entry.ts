@@ -2,16 +2,15 @@ import { isRecord } from '../../lib/own.js';
 import type { Author, Change, CheckpointNote, RewindTarget } from '../types.js';
 import { isNodeState } from './states.js';
 
-/** A time in which somebody could write. */
 export interface WindowRecord {
   readonly author: Author;
   readonly at: number;
-  /** Number of the last change before it. */
+  /** The number of the last change before it. */
   readonly after: number;
   readonly messageId?: string;
 }
 
-/** What happened where the journal does not reach. */
+/** A change outside the journal's reach. */
 export interface OutsideRecord {
   readonly author: Author;
   readonly what: string;
@@ -20,22 +19,22 @@ export interface OutsideRecord {
   readonly messageId?: string;
 }
 
-/** A change made by a rewind, and the changes that it took back. */
+/** A change by a rewind and the changes it undid. */
 export interface RewindChange extends Change {
   readonly undoes: readonly number[];
 }
 
-/** A rewind that is done. */
+/** A completed rewind. */
 export interface RewindRecord {
   readonly id: string;
   readonly at: number;
   readonly target?: RewindTarget;
-  /** The rewind that this one took back. */
+  /** The rewind that this one undid. */
   readonly of?: string;
   readonly list: readonly RewindChange[];
 }
 
-/** The journal that one was forked from, after so many lines. */
+/** The parent journal and how many of its lines were inherited. */
 export interface ForkedFrom {
   readonly session: string;
   readonly lines: number;
@@ -43,20 +42,20 @@ export interface ForkedFrom {
 
 /** One line of a session's journal. */
 export type LogEntry =
-  /** First of each run. */
+  /** The first entry of each run. */
   | { readonly t: 'start'; readonly at: number; readonly parent?: ForkedFrom | undefined }
   | ({ readonly t: 'point' } & CheckpointNote)
-  /** A point turned out to be less complete, or more complete, than it was said to be. */
+  /** Corrects how complete a point is. */
   | ({ readonly t: 'amend' } & Pick<CheckpointNote, 'messageId' | 'complete' | 'gaps'>)
   | ({ readonly t: 'begin'; readonly window: string } & WindowRecord)
   | { readonly t: 'end'; readonly window: string; readonly at: number }
-  /** What one look has found. */
+  /** The changes found by one scan. */
   | { readonly t: 'changes'; readonly list: readonly Change[] }
   | ({ readonly t: 'outside' } & OutsideRecord)
-  /** One line, so that it is there wholly or not at all. */
+  /** A single line, so that it is written entirely or not at all. */
   | ({ readonly t: 'rewind' } & RewindRecord);
 
-/** Undefined: no entry; a line that was cut off when a program was killed, or one of a later version. */
+/** Undefined for a truncated line or one of a later version. */
 export function readEntry(line: string): LogEntry | undefined {
   let value: unknown;
   try {
@@ -90,7 +89,7 @@ function isAuthor({ kind, toolUseId, name, id, agent }: Readonly<Record<string, 
   return kind === 'user' || (kind === 'rewind' && isText(id));
 }
 
-/** As far as a wrong line could do harm; the paths are checked again where they are used. */
+/** Checks what could do harm; paths are checked again where they are used. */
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['start', ({ at }) => isNumber(at)],
   ['point', isNote],

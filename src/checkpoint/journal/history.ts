@@ -1,7 +1,7 @@
 import type { Change, CheckpointNote } from '../types.js';
 import type { LogEntry, OutsideRecord, RewindRecord, WindowRecord } from './entry.js';
 
-/** All that the journal of a session says, its parent's part included. */
+/** The entries of a session's journal, including the parent's. */
 export class History {
   readonly changes: Change[] = [];
   readonly points: CheckpointNote[] = [];
@@ -16,12 +16,12 @@ export class History {
     return this.#lastSeq;
   }
 
-  /** Windows that were begun and never ended. */
+  /** Windows that began and never ended. */
   get unended(): readonly WindowRecord[] {
     return [...this.#open.values()];
   }
 
-  /** Position of a message among the points; -1 before the first and for unknown ones. */
+  /** The index of a message's point; -1 for unknown messages. */
   positionOf(messageId: string | undefined): number {
     return messageId === undefined ? -1 : (this.#positions.get(messageId) ?? -1);
   }
@@ -29,7 +29,7 @@ export class History {
   add(entry: LogEntry): void {
     switch (entry.t) {
       case 'start':
-        // Whoever ran before is gone: what it had begun ends here.
+        // The previous run is over, so its open windows are too.
         this.#open.clear();
         return;
       case 'point': {
@@ -67,10 +67,7 @@ export class History {
     }
   }
 
-  /**
-   * What still counts of each path, oldest first: without what rewinds took back, and without the rewinds
-   * themselves. A redo makes it count again.
-   */
+  /** The effective changes of each path, oldest first, without undone changes and rewinds; a redo restores them. */
   chains(): ReadonlyMap<string, readonly Change[]> {
     const gone = this.#takenBack();
     const chains = new Map<string, Change[]>();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { History } from './history.js';
 import { Points } from './points.js';
 
-/** Two messages, in the milliseconds 1000 and 2000. */
+/** Two messages at the times 1000 and 2000. */
 function marked(): Points {
   const history = new History();
   const log = {

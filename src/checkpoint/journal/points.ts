@@ -3,15 +3,15 @@ import type { ChangeLog } from './change-log.js';
 
 const TITLE_LENGTH = 120;
 const UNDER_WAY = 'the first index of the tree is not finished yet';
-/** Our clock counts whole milliseconds and has cut off the rest; file systems may keep it. */
+/** Our clock truncates to milliseconds, while file systems may not. */
 const CUT_OFF_MS = 1;
 
-/** The points of a session: one for each message of the person. */
+/** The points of a session, one per message of the person. */
 export class Points {
   readonly #log: Pick<ChangeLog, 'history' | 'append'>;
-  /** Points up to here are behind a look: what later looks find came after them. */
+  /** A scan has completed after the points up to here, so later findings are newer. */
   #settled: number;
-  /** Something was written in this turn before the first index was there. */
+  /** A call wrote in this turn before the first index was finished. */
   #wroteEarly = false;
 
   constructor(log: Pick<ChangeLog, 'history' | 'append'>) {
@@ -19,7 +19,7 @@ export class Points {
     this.#settled = log.history.points.length - 1;
   }
 
-  /** Position of the present turn; -1 before the first message. */
+  /** The index of the present turn; -1 before the first message. */
   get turn(): number {
     return this.#log.history.points.length - 1;
   }
@@ -50,7 +50,7 @@ export class Points {
     this.#settled = Math.max(this.#settled, position);
   }
 
-  /** The turn of a change: the newest message that is surely older than it. */
+  /** The message of a change: the newest one certainly older than it. */
   turnOf(change: {
     readonly at: number | undefined;
     readonly atLeast: number;
@@ -65,7 +65,7 @@ export class Points {
     return points[position]?.messageId;
   }
 
-  /** The present point shows less than everything. */
+  /** Marks the present point as incomplete. */
   addGaps(gaps: readonly string[]): void {
     const point = this.#present();
     const added = gaps.filter((gap) => !(point?.gaps ?? []).includes(gap));
@@ -73,13 +73,13 @@ export class Points {
     this.#amend(point, { complete: false, gaps: [...point.gaps, ...added] });
   }
 
-  /** Somebody writes although the first index is not there: this point will never be whole. */
+  /** A write began before the first index, so the present point stays incomplete. */
   writesEarly(why: string): void {
     this.#wroteEarly = true;
     this.addGaps([why]);
   }
 
-  /** The first index is there. */
+  /** The first index is finished. */
   indexed(state: TrackerState): void {
     const point = this.#present();
     if (point === undefined || this.#wroteEarly || !point.gaps.includes(UNDER_WAY)) return;

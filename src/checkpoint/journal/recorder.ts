@@ -6,23 +6,23 @@ import type { JournalParts } from './change-log.js';
 import type { Points } from './points.js';
 import { sameState, whyNotStored } from './states.js';
 
-/** Takes the looks of a session and writes down what they find, with who may have made it. */
+/** Runs a session's scans and records the changes with their possible authors. */
 export class Recorder {
   readonly #journal: JournalParts;
   readonly #points: Points;
-  /** Those that a look may have to name: open, or ended after the look before it had begun. */
+  /** Windows that the next scan may attribute changes to: open, or ended since the last scan began. */
   readonly #windows = new Set<CallWindow>();
-  /** The look that is being taken, and the one that answers all who asked meanwhile. */
+  /** The running scan and the queued one that serves all later requests. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** When the last look began. */
+  /** When the last scan began. */
   #since: number;
-  /** How long the last two looks took, the newer first. */
+  /** The durations of the last two scans, the newer first. */
   #lookMs: readonly [number, number] | undefined;
-  /** While a rewind writes: a look in between would take its half for somebody's work. */
+  /** Set while a rewind writes, because a scan would attribute its half to other authors. */
   #held: Promise<void> | undefined;
   readonly #unkept = new UnkeptFiles();
-  /** What a rewind has just written: the next look finds it again. */
+  /** States that a rewind wrote, which the next scan will find. */
   readonly #written = new Map<string, NodeState | undefined>();
 
   constructor(journal: JournalParts, points: Points) {
@@ -32,8 +32,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when a look that begins after this call has been written down. Never rejects. Looks are taken one
-   * after the other; all who ask while one runs are answered by the next.
+   * Resolves when a scan that begins after this call is recorded; never rejects. Requests during a scan share
+   * the next one.
    */
   look(): Promise<void> {
     this.#next ??= (this.#running ?? Promise.resolve()).then(() => {
@@ -54,7 +54,7 @@ export class Recorder {
     return [...this.#windows];
   }
 
-  /** Nothing found later can be theirs. */
+  /** Ends windows that cannot get further changes. */
   retire(windows: readonly CallWindow[]): void {
     for (const window of windows) {
       const { id, endedAt } = window;
@@ -64,7 +64,7 @@ export class Recorder {
     }
   }
 
-  /** Resolves when nothing that was asked for so far is under way. */
+  /** Resolves when no requested scan is pending. */
   async idle(): Promise<void> {
     await (this.#next ?? this.#running);
   }
@@ -73,17 +73,17 @@ export class Recorder {
     return this.#running !== undefined || this.#next !== undefined;
   }
 
-  /** How long a look takes; one that was slow for another reason does not count. 0: nobody knows yet. */
+  /** The faster of the last two scans, to ignore a slow exception; 0 before the first. */
   get usualLookMs(): number {
     return this.#lookMs === undefined ? 0 : Math.min(...this.#lookMs);
   }
 
-  /** Why not everything that stands in the tree can be brought back, for a person. */
+  /** Why some present contents cannot be restored, for people. */
   unkept(): readonly string[] {
     return this.#unkept.texts();
   }
 
-  /** Runs `work` with no look under way; those that are asked for meanwhile are taken after it. */
+  /** Runs `work` while no scan runs; new requests wait for it. */
   async without<T>(work: () => Promise<T>): Promise<T> {
     while (this.isLooking) await this.idle();
     let release = (): void => {};
@@ -98,7 +98,7 @@ export class Recorder {
     }
   }
 
-  /** A rewind has put this in place; the journal has it already. */
+  /** Announces a state that a rewind wrote and the journal has recorded. */
   expect(path: string, state: NodeState | undefined): void {
     this.#written.set(path, state);
   }
@@ -118,14 +118,14 @@ export class Recorder {
       if (gaps.length > 0) points.addGaps(gaps);
       this.#since = look.startedAt;
     } catch (thrown) {
-      // Said with the point: whoever wants to go back to it has to know.
+      // Noted on the point, because a rewind to it may be incomplete.
       points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
     }
     points.settle(marked);
     this.retire(over);
   }
 
-  /** A rewind of this session in another terminal is no edit of the person. */
+  /** Another terminal's rewind of this session is not an edit of the person. */
   async #hearOthers(): Promise<void> {
     for (const entry of await this.#journal.log.catchUp()) {
       if (entry.t !== 'rewind') continue;
@@ -146,7 +146,7 @@ export class Recorder {
       const change = {
         seq: ++seq,
         path,
-        // Nothing surer is known than that it had happened when it was seen.
+        // Without a usable time, the time of observation.
         at: at ?? span.finishedAt,
         before: before && { ...before },
         after: after && { ...after },
@@ -163,7 +163,7 @@ export class Recorder {
     if (list.length > 0) log.append({ t: 'changes', list });
   }
 
-  /** Without what a rewind wrote and what is as it was. */
+  /** Drops the rewind's own writes and unchanged states. */
   #unwritten(changes: readonly TreeChange[]): TreeChange[] {
     const written = new Map(this.#written);
     this.#written.clear();
@@ -172,7 +172,7 @@ export class Recorder {
       const before = own ? written.get(change.path) : change.before;
       if (sameState(before, change.after)) return [];
       if (!own) return [change];
-      // A look may tell of a path twice.
+      // A scan may report a path twice.
       written.delete(change.path);
       return [{ ...change, before }];
     });
@@ -185,7 +185,7 @@ function turnBefore(windows: readonly CallWindow[]): number {
   return windows.length === 0 ? -1 : Math.min(...windows.map(({ turn }) => turn));
 }
 
-/** As they happened, as far as the times tell. Those of one path stay in the order of the look. */
+/** Sorts by time; the changes of one path keep their order. */
 function inOrder(changes: readonly TreeChange[]): TreeChange[] {
   const latest = new Map<string, number>();
   return changes
@@ -198,10 +198,9 @@ function inOrder(changes: readonly TreeChange[]): TreeChange[] {
     .map(({ change }) => change);
 }
 
-/** More than these are not named. */
 const MOST_NAMED = 5;
 
-/** Files that stand in the tree and whose bytes are not in the store. */
+/** Files in the tree whose content is not stored. */
 class UnkeptFiles {
   readonly #why = new Map<string, string>();
 
@@ -211,7 +210,7 @@ class UnkeptFiles {
     else this.#why.set(path, why);
   }
 
-  /** For a person. The same for the same files, so that a point need not be amended twice. */
+  /** Deterministic, so that an unchanged point needs no second amendment. */
   texts(): readonly string[] {
     const texts = [...this.#why]
       .slice(0, MOST_NAMED)

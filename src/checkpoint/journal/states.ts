@@ -1,14 +1,12 @@
 import { isRecord } from '../../lib/own.js';
 import type { NodeState } from '../types.js';
 
-/**
- * Whether two looks at a path saw the same thing. Files whose bytes are not known are never the same.
- */
+/** Whether two states are equal; files with unknown content never are. */
 export function sameState(a: NodeState | undefined, b: NodeState | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   switch (a.kind) {
     case 'file':
-      // fail-closed: without the hash of both, nobody can say that nothing was changed.
+      // fail-closed: without both hashes equality is unknown.
       return (
         b.kind === 'file' && a.blob !== undefined && a.blob === b.blob && sameMode(a.mode, b.mode)
       );
@@ -27,7 +25,7 @@ export function sameMode(a: number, b: number): boolean {
 
 const MODE_BITS = 0o7777;
 
-/** Why the bytes of a file are not there, in words for a person. Undefined: they are in the store. */
+/** Why a file's content is not stored, for people; undefined when it is. */
 export function whyNotStored(state: NodeState): string | undefined {
   if (state.kind !== 'file' || state.blob !== undefined) return undefined;
   switch (state.unstored) {
@@ -47,7 +45,7 @@ export function whyNotStored(state: NodeState): string | undefined {
 
 const BLOB = /^[0-9a-f]{64}$/;
 
-/** Of what stands in a file. */
+/** Validates a state read from a file. */
 export function isNodeState(value: unknown): value is NodeState {
   if (!isRecord(value)) return false;
   const { kind, size, mode, blob, target } = value;

@@ -7,15 +7,14 @@ import type { NodeState } from '../types.js';
 import { depthOf, type PathStep } from './structure.js';
 
 export interface Applied {
-  /** Paths that are as wanted. */
+  /** Paths in the desired state. */
   readonly done: ReadonlySet<string>;
   readonly failed: readonly { readonly path: string; readonly why: string }[];
 }
 
 /**
- * Puts every path of a plan in its place. May be repeated after it was interrupted anywhere: what is as
- * wanted is left alone, what is neither as it was nor as wanted is somebody else's and is left alone too.
- * Everybody else has their turn in between.
+ * Applies the steps of a plan. It may be repeated after an interruption: paths in the desired state stay, and
+ * paths in neither state belong to another author and stay too. Pauses for the event loop.
  */
 export async function applySteps(
   steps: readonly PathStep[],
@@ -31,18 +30,18 @@ export async function applySteps(
   return run.result();
 }
 
-/** The owner may look into it, and make and take away names. */
+/** The owner's right to list the directory and change its entries. */
 const OWNER_ALL = 0o700;
 const CHANGED = 'somebody changed it meanwhile';
-/** Drafts that wait for the disk together: it takes them in one go. */
+/** Drafts flushed together in one go. */
 const MOST_DRAFTS = 32;
 const MOST_DRAFT_BYTES = 16 << 20;
 
-/** A file or a link that is on its way beside its place. */
+/** A file or link written beside its target. */
 interface Drafted {
   readonly path: string;
   readonly draft: string;
-  /** What it may take the place of. */
+  /** The state that it may replace. */
   readonly stamp: string;
   readonly ready: Promise<void>;
 }
@@ -63,7 +62,7 @@ class ApplyRun {
   ) {
     this.#journal = journal;
     this.#shallowFirst = [...steps].sort((a, b) => depthOf(a.path) - depthOf(b.path));
-    // Part of the names of drafts, so that those of a killed run are found again.
+    // Part of the draft names, so that a later run finds the drafts of a killed one.
     const tag = planId.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 16);
     this.#draftOf = new Map(steps.map((step, index) => [step, `.portcullis-${tag}-${index}.tmp`]));
   }
@@ -86,7 +85,7 @@ class ApplyRun {
     }
   }
 
-  /** What is to go, and what another kind of thing comes for. */
+  /** Removes paths that should go or change their kind. */
   async removeOld(): Promise<void> {
     for (const { path, from, to } of this.#shallowFirst.toReversed()) {
       await this.#turns.pause();
@@ -108,7 +107,7 @@ class ApplyRun {
       await this.#turns.pause();
       const now = this.#peek(path);
       if (now?.kind === 'directory' || this.#failed.has(path)) continue;
-      // A directory that was there and has gone meanwhile went by somebody else's hand.
+      // Another program removed the directory.
       if (now !== undefined || from?.kind === 'directory') this.#failed.set(path, CHANGED);
       else this.#try(path, this.#journal.workspace.makeDirectory(path, to.mode | OWNER_ALL));
     }
@@ -142,7 +141,7 @@ class ApplyRun {
     }
   }
 
-  /** As it was before the rewind, or as an interrupted one leaves it between two kinds of things. */
+  /** The state before the rewind, or the gap an interrupted rewind leaves between two kinds. */
   #isOurs({ from, to }: PathStep, now: NodeState | undefined): boolean {
     return sameState(now, from) || (now === undefined && from?.kind !== to?.kind);
   }
@@ -156,7 +155,7 @@ class ApplyRun {
       this.#drafted.push({ path, draft, stamp, ready: Promise.resolve() });
     } else if (to?.kind === 'file') {
       const isSameBytes = now?.kind === 'file' && now.blob === to.blob;
-      // A file with other names elsewhere gets its mode by being written anew.
+      // A file with other hard links is rewritten instead of changing its mode.
       if (isSameBytes && this.#try(path, workspace.setMode(path, to.mode, stamp)) === 'done') {
         return;
       }

@@ -3,17 +3,17 @@ import type { History } from '../journal/history.js';
 import type { Author, Change, NodeState } from '../types.js';
 import type { Selection } from './target.js';
 
-/** A path that somebody wants to have back, before anybody has looked at what stands there now. */
+/** A path to restore, before its present state is checked. */
 export interface Candidate {
   readonly path: string;
-  /** What is to stand there. */
+  /** The desired state. */
   readonly to: NodeState | undefined;
-  /** What stands there if nobody has touched it since. */
+  /** The state if no other author has touched it. */
   readonly expected: NodeState | undefined;
   readonly newest: Change;
-  /** Changes that are taken back by it. */
+  /** The changes undone with it. */
   readonly undoes: readonly number[];
-  /** Why somebody else's work would be lost. */
+  /** Why another author's work would be lost. */
   readonly foreign?: string;
 }
 
@@ -38,7 +38,7 @@ export function candidatesOf(history: History, selection: Selection): readonly C
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** What it takes to take a rewind back. */
+/** The paths that undo a rewind. */
 export function candidatesOfRedo(history: History, rewind: RewindRecord): readonly Candidate[] {
   const chains = history.chains();
   return rewind.list.map((change) => {
@@ -55,7 +55,7 @@ export function candidatesOfRedo(history: History, rewind: RewindRecord): readon
   });
 }
 
-/** The last rewind that has not been taken back. */
+/** The last rewind that was not undone. */
 export function lastRewind(history: History): RewindRecord | undefined {
   const redone = new Set(history.rewinds.map(({ of }) => of));
   return history.rewinds.findLast(({ id, of }) => of === undefined && !redone.has(id));

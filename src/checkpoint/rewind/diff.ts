@@ -3,7 +3,7 @@ import type { BlobStore } from '../disk/blob-store.js';
 import { whyNotStored } from '../journal/states.js';
 import type { Change, NodeState } from '../types.js';
 
-/** A unified diff of one change as git writes it. Undefined: nothing about it can be shown as text. */
+/** A unified diff in git's format; undefined when no text difference exists. */
 export async function diffOf(change: Change, store: BlobStore): Promise<string | undefined> {
   const before = await contentOf(change.before, store);
   const after = await contentOf(change.after, store);
@@ -25,7 +25,7 @@ export async function diffOf(change: Change, store: BlobStore): Promise<string |
   return text([...head, `--- ${old}`, `+++ ${now}`, ...body]);
 }
 
-/** Lines that come and go between two states; nothing for what is no text. */
+/** Counts added and removed lines; zero for binary content. */
 export async function countLines(
   before: NodeState | undefined,
   after: NodeState | undefined,
@@ -50,7 +50,7 @@ type Content =
   | { readonly kind: 'binary' }
   | { readonly kind: 'missing'; readonly why: string };
 
-/** Beyond this a difference by lines is of no use to anybody. */
+/** A line diff of larger files is useless. */
 const MOST_TEXT_BYTES = 4 << 20;
 const LOOKED_AT_BYTES = 8000;
 
@@ -70,7 +70,7 @@ async function contentOf(
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', STRICT).decode(bytes) };
   } catch {
-    // Not UTF-8: to show it as text would show something else.
+    // Content that is not UTF-8 would be displayed wrongly.
     return { kind: 'binary' };
   }
 }
@@ -110,7 +110,7 @@ function namesOf({ path, before, after }: Change): readonly [string, string] {
   ];
 }
 
-/** A name with a line end in it must not look like a line of the diff. */
+/** Quotes names so that a line break cannot imitate a diff line. */
 function quoted(name: string): string {
   return /["\\\u0000-\u001f\u007f]/.test(name) ? JSON.stringify(name) : name;
 }
@@ -120,7 +120,7 @@ function textOf(content: Content): string {
 }
 
 function range(start: number, lines: number): string {
-  // Git counts an empty side from the line before it.
+  // For an empty side git gives the line before it.
   if (lines === 0) return `${start - 1},0`;
   return lines === 1 ? `${start}` : `${start},${lines}`;
 }

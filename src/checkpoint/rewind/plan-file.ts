@@ -6,7 +6,7 @@ import { isCount, isNodeState } from '../journal/states.js';
 import type { NodeState, RewindTarget } from '../types.js';
 import type { PathStep } from './structure.js';
 
-/** A rewind as it is written down before the first path is touched. */
+/** A rewind as stored before it touches the first path. */
 export interface StoredPlan {
   readonly version: 1;
   readonly id: string;
@@ -14,24 +14,24 @@ export interface StoredPlan {
   readonly root: string;
   readonly at: number;
   readonly target?: RewindTarget;
-  /** The rewind that this one takes back. */
+  /** The rewind that this one undoes. */
   readonly of?: string;
   readonly steps: readonly (PathStep & { readonly undoes: readonly number[] })[];
 }
 
-/** Undefined: no plan that may be carried out. */
+/** Undefined for an invalid plan. */
 export function readPlan(text: string): StoredPlan | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // A plan is renamed into its place when it is whole: this is none.
+    // Plans are renamed into place when complete, so this is not one.
     return undefined;
   }
   return isPlan(value) ? (value as unknown as StoredPlan) : undefined;
 }
 
-/** fail-closed: one thing in it that is not as it should be makes it a plan that nobody may carry out. */
+/** fail-closed: one invalid field rejects the whole plan. */
 function isPlan(value: unknown): boolean {
   if (!isRecord(value) || !Array.isArray(value.steps)) return false;
   const { steps } = value;
@@ -64,16 +64,16 @@ function isStep(value: unknown): value is { readonly path: string } {
   );
 }
 
-/** What may be put in its place, forwards or backwards. */
+/** Whether the state can be restored. */
 function isState(value: unknown): boolean {
   if (!isNodeState(value) || value.kind === 'special') return false;
   return value.kind !== 'file' || value.blob !== undefined;
 }
 
-/** Set user and set group. */
+/** The setuid and setgid bits. */
 const RIGHTS_BITS = 0o6000;
 
-/** Whether a step lets a path run with rights that neither it has now nor the journal knows it with. */
+/** Whether a step would set a setuid or setgid bit that the path never had. */
 export function givesRights({ path, from, to }: PathStep, history: History): boolean {
   const wanted = rightsOf(to);
   if (wanted === 0) return false;
@@ -88,14 +88,13 @@ function rightsOf(state: NodeState | undefined): number {
   return state !== undefined && 'mode' in state ? state.mode & RIGHTS_BITS : 0;
 }
 
-/** Contents that states need. */
 export function blobsOf(states: readonly (NodeState | undefined)[]): readonly string[] {
   return states.flatMap((state) =>
     state?.kind === 'file' && state.blob !== undefined ? [state.blob] : [],
   );
 }
 
-/** What the journal says of a plan that was carried out, as far as it was. */
+/** The journal entry of an executed plan, with the completed steps. */
 export function recordOf(
   plan: StoredPlan,
   done: ReadonlySet<string>,
@@ -127,7 +126,7 @@ export function recordOf(
   };
 }
 
-/** A directory that was only opened for as long as it took. */
+/** Directories that were only made writable temporarily. */
 function isSame({ from, to }: PathStep): boolean {
   return from?.kind === 'directory' && to?.kind === 'directory' && from.mode === to.mode;
 }

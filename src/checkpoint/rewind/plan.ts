@@ -8,7 +8,7 @@ import { countLines } from './diff.js';
 import { type Draft, fitTogether, type Step } from './structure.js';
 import type { Selection } from './target.js';
 
-/** Compares what is wanted with what stands there now. Nothing is written. */
+/** Compares the desired states with the present ones without writing. */
 export async function draftFor(
   candidates: readonly Candidate[],
   journal: Pick<JournalParts, 'workspace' | 'store'>,
@@ -45,7 +45,7 @@ export async function draftFor(
 
 const NOT_KEPT = 'what stands there now cannot be kept';
 
-/** What makes a path impossible to put back, whoever has changed it. */
+/** Why a path cannot be restored at all. */
 async function whyNot(
   { to, expected }: Candidate,
   from: NodeState | undefined,
@@ -57,20 +57,20 @@ async function whyNot(
   if (to !== undefined) {
     const missing = whyNotStored(to);
     if (missing !== undefined) return `what stood there before was not kept: ${missing}`;
-    // fail-closed: a file is only touched when what it is to hold is surely there, and is what it should be.
+    // fail-closed: a file is touched only when its old content is stored and intact.
     if (to.kind === 'file' && (to.blob === undefined || !(await store.read(to.blob)))) {
       return 'what stood there before is no longer in the store';
     }
   }
   if (from?.kind !== 'file') return undefined;
-  // Without a copy of what stands there now the rewind could not be taken back.
+  // Without a copy of the present content the rewind could not be undone.
   if (from.blob === undefined) return `${NOT_KEPT}: ${whyNotStored(from)}`;
   if (expected?.kind !== 'file') return undefined;
   const large = expected.unstored === 'too-large' || expected.unstored === 'over-cap';
   return large ? `${NOT_KEPT}: ${whyNotStored(expected)}` : undefined;
 }
 
-/** Whether somebody has changed it whom the journal did not see. */
+/** Why the path may contain a change that the journal missed. */
 function whyUnsure({ expected }: Candidate, from: NodeState | undefined): string | undefined {
   if (sameState(from, expected)) return undefined;
   if (expected !== undefined && whyNotStored(expected) !== undefined) {
@@ -94,7 +94,7 @@ function byPath(a: { readonly path: string }, b: { readonly path: string }): num
 
 const MISSED = 'changes that the journal may have missed';
 
-/** A plan as a person or a host sees it. */
+/** A plan for people and hosts. */
 export async function presentPlan(
   {
     id,
@@ -108,7 +108,7 @@ export async function presentPlan(
     readonly draft: Draft;
     /** Absent for a redo. */
     readonly selection?: Selection | undefined;
-    /** Who may still write. */
+    /** Authors that may still write. */
     readonly running: readonly Author[];
   },
   journal: Pick<JournalParts, 'log' | 'store' | 'workspace'>,
@@ -124,7 +124,7 @@ export async function presentPlan(
   };
 }
 
-/** What happened elsewhere, and what nobody saw. */
+/** Changes that the journal could not record. */
 function unreachable(selection: Selection | undefined, log: ChangeLog): RewindPlan['impossible'] {
   if (selection === undefined) return [];
   const { history } = log;
@@ -138,7 +138,7 @@ function unreachable(selection: Selection | undefined, log: ChangeLog): RewindPl
   return [...elsewhere, ...[...gaps].map((why) => ({ what: MISSED, why }))];
 }
 
-/** More bytes than this are not compared for the sake of two numbers. */
+/** The limit for counting lines, which are only informative. */
 const MOST_BYTES = 16 << 20;
 
 async function linesOf(

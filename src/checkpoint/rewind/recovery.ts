@@ -6,17 +6,17 @@ import { type Applied, applySteps } from './apply.js';
 import { givesRights, readPlan, recordOf, type StoredPlan } from './plan-file.js';
 import type { PathStep } from './structure.js';
 
-/** What is there before the journal of the session is open; `notice` tells people. */
+/** What exists before the session's journal is open; `notice` informs people. */
 type RecoveryParts = Pick<JournalParts, 'root' | 'files' | 'workspace' | 'store'> & {
   readonly notice: (text: string) => void;
 };
 
-/** Longer than any rewind that is under way in another program should take. */
+/** Longer than another program's rewind should take. */
 const WAIT_MS = 15_000;
 
 /**
- * Completes the rewinds that were interrupted in this workspace, whichever session they were of; takes
- * back those whose contents are missing. Afterwards the tree is wholly before or wholly after each.
+ * Completes the interrupted rewinds of all sessions in this workspace, or undoes those whose contents are
+ * missing, so that the tree is entirely before or after each.
  */
 export async function recoverRewinds(parts: RecoveryParts): Promise<void> {
   if (parts.files.unfinishedPlans().length === 0) return;
@@ -29,7 +29,7 @@ export async function recoverRewinds(parts: RecoveryParts): Promise<void> {
     for (const { file, text } of parts.files.unfinishedPlans()) {
       const plan = readPlan(text);
       if (plan === undefined) {
-        // fail-closed: what cannot be understood is not carried out.
+        // fail-closed: an unreadable plan is not executed.
         parts.files.setPlanAside(file);
         parts.notice('An interrupted rewind cannot be read and was left as it is.');
       } else if (plan.root === parts.root) await recover(plan, file, parts);
@@ -53,7 +53,7 @@ async function recover(plan: StoredPlan, file: string, parts: RecoveryParts): Pr
   const history = await loadHistory(parts.files, plan.session);
   const unfounded = steps.find((step) => givesRights(step, history));
   if (unfounded !== undefined) {
-    // fail-closed: a file that runs with the rights of its owner is never made on the word of a plan.
+    // fail-closed: a plan alone never makes a file setuid or setgid.
     parts.files.setPlanAside(file);
     parts.notice(
       `An interrupted rewind was left as it is: it would let ${JSON.stringify(unfounded.path)} run ` +
@@ -71,7 +71,7 @@ async function recover(plan: StoredPlan, file: string, parts: RecoveryParts): Pr
   );
 }
 
-/** Forward where everything that is to be put is there, else back where everything that stood is. */
+/** Forward when all new contents are available, else back when all old ones are. */
 async function directionFor(
   plan: StoredPlan,
   { workspace, store }: RecoveryParts,
@@ -95,7 +95,7 @@ function reversed({ path, from, to }: PathStep): PathStep {
   return { path, from: to, to: from };
 }
 
-/** Into the journal of the session that had begun it, so that a resumed one can redo it. */
+/** Records the rewind in its session's journal, so that a resumed session can redo it. */
 async function writeDown(
   plan: StoredPlan,
   applied: Applied,

@@ -8,22 +8,22 @@ import type { Draft, Step } from './structure.js';
 export interface RewindOrder {
   readonly id: string;
   readonly target: RewindTarget;
-  /** The rewind to be taken back. */
+  /** The rewind to undo. */
   readonly of?: string | undefined;
   readonly draft: Draft;
-  /** A path is now as the journal says; the next look will find it. */
+  /** Called for each restored path, which the next scan will find. */
   readonly onWritten: (path: string, state: NodeState | undefined) => void;
 }
 
 export interface Carried {
-  /** The draft without what could not be kept after all. */
+  /** The draft without paths whose present content could not be saved. */
   readonly draft: Draft;
   readonly failed: Applied['failed'];
 }
 
 /**
- * Carries out a draft: what stands there is kept, the plan is written down, the paths are put back, the
- * journal is told. Whoever kills it in between finds it completed at the next start.
+ * Executes a draft: saves the present contents, stores the plan, restores the paths and records the result. A
+ * killed run is completed at the next start.
  */
 export async function carryOut(order: RewindOrder, parts: JournalParts): Promise<Carried> {
   const draft = await keepPresent(order.draft, parts);
@@ -44,7 +44,7 @@ export async function carryOut(order: RewindOrder, parts: JournalParts): Promise
   return { draft, failed: applied.failed };
 }
 
-/** Without a copy of what stands there, a rewind could not be taken back: such paths are left alone. */
+/** Saves the present contents; paths where that fails are left alone, because the rewind could not be undone. */
 async function keepPresent(draft: Draft, parts: JournalParts): Promise<Draft> {
   const steps: Step[] = [];
   const impossible = [...draft.impossible];

@@ -3,22 +3,20 @@ import { parentOf } from '../disk/tree.js';
 import type { WorkspaceFiles } from '../disk/workspace-files.js';
 import type { NodeState, RewindItem, RewindPlan } from '../types.js';
 
-/** What stands at a path and what is to stand there. Absent: nothing. */
+/** The present and desired states of a path; absent means that nothing exists. */
 export interface PathStep {
   readonly path: string;
   readonly from?: NodeState;
   readonly to?: NodeState;
 }
 
-/** One path that a rewind puts back. */
 export interface Step extends PathStep {
-  /** Changes that are taken back by it. */
+  /** The changes undone with it. */
   readonly undoes: readonly number[];
-  /** For the preview. Absent: only needed for the others, such as a directory on the way. */
+  /** For the preview; absent for auxiliary steps such as a parent directory. */
   readonly item?: RewindItem;
 }
 
-/** What a rewind would do. */
 export interface Draft {
   readonly steps: readonly Step[];
   readonly conflicts: RewindPlan['conflicts'];
@@ -26,8 +24,8 @@ export interface Draft {
 }
 
 /**
- * Steps that can be made together: no directory is taken away that holds something else, nothing is
- * put where no directory will be.
+ * Makes steps compatible: no directory is removed that holds other entries, and every restored path gets its
+ * directories.
  */
 export async function fitTogether(wanted: readonly Step[], files: WorkspaceFiles): Promise<Draft> {
   const fit = new Fit(wanted, files);
@@ -37,9 +35,9 @@ export async function fitTogether(wanted: readonly Step[], files: WorkspaceFiles
   return fit.result();
 }
 
-/** For directories of which nobody knows more than that something stood in them. */
+/** For directories whose mode is unknown. */
 const USUAL_MODE = 0o755;
-/** What it takes to make and take away names in a directory. */
+/** The rights needed to change a directory's entries. */
 const WRITABLE = 0o300;
 
 class Fit {
@@ -48,7 +46,7 @@ class Fit {
   readonly #conflicts: (RewindItem & { readonly why: string })[] = [];
   readonly #impossible: { readonly what: string; readonly why: string }[] = [];
   readonly #turns = new Turns();
-  /** Directories are asked for once for each path below them. */
+  /** Caches directories, which are checked once per path below them. */
   readonly #peeked = new Map<string, NodeState | undefined>();
 
   constructor(wanted: readonly Step[], files: WorkspaceFiles) {
@@ -64,7 +62,7 @@ class Fit {
     };
   }
 
-  /** A directory goes only when all that it holds goes with it. Deepest first: one that stays holds others. */
+  /** Removes a directory only together with all its entries; deepest first, because a kept one keeps its parents. */
   async keepFullDirectories(): Promise<void> {
     const needed = new Set(this.#putting().flatMap((step) => ancestorsOf(step.path)));
     const leaving = [...this.#steps.values()]
@@ -82,7 +80,7 @@ class Fit {
 
   #keptIn(path: string): string | undefined {
     const names = this.#files.list(path);
-    // fail-closed: what cannot be looked into may hold anything.
+    // fail-closed: an unreadable directory may contain anything.
     if (!names.ok) return `something that cannot be seen (${names.error})`;
     const kept = names.value.find((name) => {
       const step = this.#steps.get(`${path}/${name}`);
@@ -91,7 +89,7 @@ class Fit {
     return kept === undefined ? undefined : JSON.stringify(kept);
   }
 
-  /** Above everything that is put somewhere there has to be a directory in the end. */
+  /** Adds the missing directories above restored paths. */
   async findParents(): Promise<void> {
     const putting = this.#putting().sort((a, b) => depthOf(a.path) - depthOf(b.path));
     for (const step of putting) {
@@ -108,7 +106,7 @@ class Fit {
     }
   }
 
-  /** Directories that do not let us write are opened for as long as it takes. */
+  /** Makes unwritable directories temporarily writable. */
   async openParents(): Promise<void> {
     for (const { path } of [...this.#steps.values()]) {
       await this.#turns.pause();
@@ -130,11 +128,11 @@ class Fit {
     return this.#peek(path);
   }
 
-  /** Of anything but a directory only that it is none. */
+  /** Reports everything but directories as `special`. */
   #peek(path: string): NodeState | undefined {
     if (this.#peeked.has(path)) return this.#peeked.get(path);
     const found = this.#files.peek(path);
-    // fail-closed: what cannot be seen is taken for something in the way.
+    // fail-closed: an unreadable path counts as an obstacle.
     const node = found.ok ? found.value : ({ kind: 'special' } as const);
     const state: NodeState | undefined =
       node === undefined || node.kind === 'directory' ? node : { kind: 'special' };
@@ -146,7 +144,7 @@ class Fit {
     const to: NodeState = { kind: 'directory', mode: USUAL_MODE };
     const wanted = this.#steps.get(path);
     if (wanted === undefined) this.#steps.set(path, { path, to, undoes: [] });
-    // What stands there was to go, but something below has to come back.
+    // The path should go, but an entry below it comes back.
     else
       this.#steps.set(path, {
         ...wanted,
@@ -161,7 +159,7 @@ class Fit {
   }
 }
 
-/** Directories above a path, the outermost first. */
+/** The directories above a path, outermost first. */
 export function ancestorsOf(path: string): string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));

@@ -3,13 +3,13 @@ import type { OutsideRecord } from '../journal/entry.js';
 import type { History } from '../journal/history.js';
 import type { Author, Change, ChangeFilter, RewindTarget } from '../types.js';
 
-/** What is to be taken back. */
+/** The changes to undo. */
 export interface Selection {
-  /** Whether a change belongs to it; `unsure` when somebody else may have made it as well. */
+  /** Whether a change belongs to it; `unsure` when another author may have made it. */
   judge(change: Change): 'no' | 'yes' | 'unsure';
-  /** Whether what happened where the journal does not reach belongs to it. */
+  /** Whether an outside change belongs to it. */
   includes(record: OutsideRecord): boolean;
-  /** First turn that it may reach into. */
+  /** The first turn that may be affected. */
   readonly fromTurn: number;
 }
 
@@ -44,7 +44,7 @@ function sinceCall(history: History, toolUseId: string): Result<Selection, strin
   return ok({
     judge(change) {
       if (change.seq <= call.after) return 'no';
-      // Found after the call had begun, made before: not its matter.
+      // Detected after the call began, but made before it.
       if (change.at < call.at && !change.authors.some(isCall(toolUseId))) return 'no';
       return notTheUsers(change);
     },
@@ -83,7 +83,7 @@ function ofAgent(
   });
 }
 
-/** For `changes`: whether a change is asked for. */
+/** Whether a change matches the filter of `changes`. */
 export function passes(history: History, filter: ChangeFilter): (change: Change) => boolean {
   const { messageId, toolUseId, agent } = filter;
   const isIt = agent === undefined ? undefined : isAgent(history, agent);
@@ -113,7 +113,7 @@ function isCall(toolUseId: string): (author: Author) => boolean {
   return (author) => author.kind === 'call' && author.toolUseId === toolUseId;
 }
 
-/** By id or by path, with all that were started below it. */
+/** Matches an agent by id or path, and its descendants. */
 function isAgent(history: History, agent: string): (author: Author) => boolean {
   const paths = new Set([agent]);
   for (const { author } of history.windows) {

@@ -68,11 +68,11 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** What stamps may lie below the clock. */
+/** Time stamps may lag the clock by this much. */
 const TICK_MS = 20;
 type Deed = Exclude<Operation, { op: 'look' | 'keep' | 'wait' }>;
 
-/** What cannot be done is not done, as in a shell. */
+/** Impossible operations have no effect, as in a shell. */
 function perform(root: string, stock: string, one: Deed): void {
   const at = path.join(root, ...one.at);
   try {
@@ -81,7 +81,7 @@ function perform(root: string, stock: string, one: Deed): void {
     const isLink = lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() === true;
     if (!isLink || DEEDS_ON_LINKS.has(one.op)) DEEDS[one.op](at, one as never, { root, stock });
   } catch {
-    // Nothing stands there, or something else does.
+    // The path is missing or of another kind.
   }
 }
 
@@ -108,7 +108,7 @@ const DEEDS: {
   move: (at, { to }, { root }) => renameSync(at, path.join(root, ...to)),
   link: (at, { target }) => symlinkSync(target, at),
   mode: (at, { mode }) => chmodSync(at, mode),
-  /** Both keep what is in them, however old. */
+  /** Both keep their content, however old. */
   swap(at, { to }, { root, stock }) {
     const other = path.join(root, ...to);
     if (realpathSync(path.dirname(other)) !== path.dirname(other)) return;
@@ -118,7 +118,7 @@ const DEEDS: {
     renameSync(other, at);
     renameSync(path.join(stock, 'between'), other);
   },
-  /** Something old takes the place, directories included. */
+  /** An old entry replaces this one, directories included. */
   bring(at, _, { stock }) {
     const [name] = readdirSync(stock);
     if (name === undefined) return;
@@ -146,7 +146,7 @@ const DEEDS: {
   touch: (at) => utimesSync(at, 1_000_000_000, 1_000_000_000),
 };
 
-/** The reference: everything there is, read anew. */
+/** The reference: the whole tree, reread. */
 function picture(root: string): Map<string, string> {
   const all = new Map<string, string>();
   const visit = (directory: string): void => {
@@ -179,7 +179,7 @@ function shown(state: NodeState): string {
   }
 }
 
-/** Each change begins where the one before it ended. */
+/** Each change must begin with the state in which the previous one ended. */
 function apply(known: Map<string, string>, changes: readonly TreeChange[]): void {
   for (const { path: at, before, after } of changes) {
     expect(known.get(at)).toBe(before === undefined ? undefined : shown(before));

@@ -53,7 +53,7 @@ function put(name: string, text: string | Uint8Array): void {
   writeFileSync(file, text);
 }
 
-/** `+a`, `-a`, `~a` for what came, went and changed. */
+/** Formats new, removed and changed paths as `+a`, `-a` and `~a`. */
 function signs({ changes }: Look): string[] {
   return changes
     .map(({ path: at, before, after }) => {
@@ -349,7 +349,7 @@ describe('a tracker', () => {
     };
     const second = await track({ indexFile, store: counting });
     expect(second.state().kind).toBe('ready');
-    // Once more when it was read so soon that a second change could have looked the same.
+    // A second read happens when the first came so soon that a later change could go unnoticed.
     expect(counted.puts).toBeLessThanOrEqual(2);
     expect(await store.size()).toBeLessThan(size + 200);
   });

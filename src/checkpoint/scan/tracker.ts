@@ -21,20 +21,20 @@ import {
 import { gapText, type Walked, walkTree } from '../disk/walk.js';
 import type { Look, NodeState, TrackerState, TreeChange, Unstored } from '../types.js';
 
-/** Knows what a tree looked like and keeps the bytes that stood in it. */
+/** Tracks the state of a tree and stores its contents. */
 export interface TreeTracker {
   readonly root: string;
   state(): TrackerState;
-  /** Resolves when the first index and its contents are there, or at once when it is off. Never rejects. */
+  /** Resolves when the first index and its contents are stored, or at once when tracking is off. Never rejects. */
   readonly ready: Promise<void>;
   /**
-   * Compares the tree with what is known, and makes what is found the new known. Looks run one after
-   * the other. Changed contents are in the store when it resolves, or named as missing.
+   * Scans the tree, reports changes and makes the result the known state. Scans run one at a time. Changed
+   * contents are stored when it resolves, or reported as missing.
    */
   look(): Promise<Look>;
-  /** A path that is known to be written next: its bytes are stored now, whatever ignore files say. */
+  /** Stores the content of a path about to be written, even when it is ignored. */
   keep(path: string): Promise<NodeState | undefined>;
-  /** What was last known of a path. */
+  /** The last known state of a path. */
   known(path: string): NodeState | undefined;
   close(): Promise<void>;
 }
@@ -43,22 +43,22 @@ const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
 
 export interface TrackerDeps {
-  /** May be a link; the tracker's own `root` is the directory itself. */
+  /** May be a link; the tracker's own `root` is resolved. */
   readonly root: string;
   readonly store: BlobStore;
-  /** Where it is remembered which bytes files had, so that the next session need not read them. */
+  /** Remembers file hashes, so that the next session need not reread unchanged files. */
   readonly indexFile?: string;
-  /** Absolute directories that are never tracked: where we keep our own state. */
+  /** Absolute directories never tracked, such as our own state. */
   readonly exclude?: readonly string[];
   /** Default true. */
   readonly honourIgnoreFiles?: boolean;
-  /** Longer files are named, their bytes not kept. Default 50 MiB. */
+  /** The content of longer files is not stored. Default 50 MiB. */
   readonly maxFileBytes?: number;
   /** A larger tree is not tracked at all. Default 300,000. */
   readonly maxFiles?: number;
 }
 
-/** The first index starts at once, in the background. */
+/** Starts the first index in the background. */
 export function openTracker(deps: TrackerDeps): TreeTracker {
   return new Tracker(deps);
 }
@@ -69,23 +69,23 @@ class Tracker implements TreeTracker {
   readonly #deps: TrackerDeps;
   readonly #ignore: TreeIgnore;
   readonly #tree: KnownTree = new Map();
-  /** Paths in places that walks pass over, since somebody was about to write them. Undefined: nothing there. */
+  /** Ignored paths that calls announced to write; undefined when nothing existed. */
   readonly #kept = new Map<string, TreeNode | undefined>();
   readonly #maxFiles: number;
-  /** Looks one after the other; the first index goes before all. */
+  /** Runs one scan at a time, the first index before all. */
   readonly #queue = new Queue();
   #kind: TrackerState['kind'] = 'indexing';
   #gaps: readonly string[] = [];
   #isClosed = false;
-  /** Everything in the tree but directories. */
+  /** Everything in the tree except directories. */
   #files = 0;
   #walks = 0;
   #lastWalkAt = 0;
-  /** What the last walk found could not be taken in: the next one compares with the rules from before it. */
+  /** The last walk's result was not fully processed, so the next one compares with the same earlier rules. */
   #isLost = false;
-  /** Found since the last look by looks at single paths. */
+  /** Changes that scans of single paths found since the last scan. */
   readonly #early: TreeChange[] = [];
-  /** Gaps that the next look tells. */
+  /** Gaps for the next scan to report. */
   readonly #untold: string[] = [];
 
   constructor(deps: TrackerDeps) {
@@ -144,7 +144,7 @@ class Tracker implements TreeTracker {
       await turns.pause();
       const node = nodeOf(stat, this.#walks);
       this.#put(path, node);
-      // What an earlier session read and the store still has is not read again.
+      // Content from an earlier session that is still stored is not reread.
       const known = stat.kind === 'file' ? memory?.get(stat.ino) : undefined;
       if (known?.ctime !== stat.ctime || known.size !== stat.size) continue;
       if (!(await store.has(known.blob))) continue;
@@ -171,7 +171,7 @@ class Tracker implements TreeTracker {
     await this.#remember();
   }
 
-  /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */
+  /** Scans one path; the next full scan reports the result first. */
   async #keep(path: string): Promise<void> {
     const node = this.#tree.get(path);
     const stat = statInside(this.root, path);
@@ -186,11 +186,11 @@ class Tracker implements TreeTracker {
       return;
     }
     if (node?.state.kind === 'file' && isSameEntry(node, stat)) {
-      // It stands there as it was seen, but its turn has not come.
+      // The path is unchanged, but its content was not stored yet.
       if (isUnread(node)) await this.#read(path, node);
       if (!node.isRacy) return;
     }
-    // With the directories on the way that no look has seen yet.
+    // Includes directories on the way that no scan has seen yet.
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
       const directory = path.slice(0, at);
       const found = this.#tree.has(directory) ? undefined : statInside(this.root, directory);
@@ -199,7 +199,7 @@ class Tracker implements TreeTracker {
     await this.#takeIn(path, stat, this.#early);
   }
 
-  /** From now on, with directories that will have to be made for it. */
+  /** Starts to track an ignored path and the directories created for it. */
   async #follow(path: string, stat: EntryStat | undefined): Promise<void> {
     for (let at = parentOf(path); at !== ''; at = parentOf(at)) {
       const isMissing = statInside(this.root, at) === undefined;
@@ -255,7 +255,7 @@ class Tracker implements TreeTracker {
       }
       this.#isLost = false;
     } catch (thrown) {
-      // What has been taken in is told; what has not is still unlike the tree, and found next time.
+      // Processed changes are reported; the rest still differs and is found next time.
       gaps.push(`a look at the tree failed: ${messageOf(thrown)}`);
     }
     if (this.#files > this.#maxFiles) this.#switchOff(this.#tooMany());
@@ -293,7 +293,7 @@ class Tracker implements TreeTracker {
     if (node === undefined) return;
     this.#tree.delete(path);
     if (node.state.kind !== 'directory') this.#files--;
-    // When it went: the change time of the nearest directory that is still there.
+    // The removal time is the change time of the nearest remaining directory.
     let at = parentOf(path);
     while (at !== '' && this.#tree.get(at)?.state.kind !== 'directory') at = parentOf(at);
     found.push({ path, before: node.state, at: this.#tree.get(at)?.stat.ctime ?? 0 });
@@ -306,33 +306,33 @@ class Tracker implements TreeTracker {
     this.#tree.set(path, node);
   }
 
-  /** What stands at a path now, its bytes in the store, and how that differs from what was known. */
+  /** Reads the present state of a path, stores its content and compares it with the known state. */
   async #compare(
     path: string,
     known: TreeNode | undefined,
     stat: EntryStat,
   ): Promise<{ readonly node: TreeNode; readonly change?: TreeChange }> {
     const node = nodeOf(stat, this.#walks);
-    // Nobody can read it any more.
+    // The unread content is lost.
     if (known !== undefined && isUnread(known)) lose(known, 'changed-while-read');
     if (stat.kind === 'file') await this.#read(path, node);
     const before = known?.state;
     if (known !== undefined && isSameState(known, node)) {
-      // What could not be kept then may be in the store now.
+      // Content that could not be stored then may be stored now.
       if (before?.kind !== 'file' || before.blob !== undefined) node.state = known.state;
       return { node };
     }
     return { node, change: { path, before, after: node.state, at: stat.ctime } };
   }
 
-  /** Reads the bytes of a file into the store; its state says what came of it. */
+  /** Stores a file's content; its state records the result. */
   async #read(path: string, node: TreeNode): Promise<void> {
     const { store, maxFileBytes = DEFAULT_FILE_BYTES } = this.#deps;
     const { state } = node;
     const content = await readSteady(`${this.root}/${path}`, node.stat, maxFileBytes);
     const hash = typeof content === 'string' ? undefined : sha256(content.bytes);
     const blob = typeof content === 'string' ? undefined : await store.put(content.bytes, hash);
-    // It was read twice at once, or a look found something else there meanwhile.
+    // A concurrent read or scan has replaced the state.
     if (node.state !== state) return;
     if (typeof content === 'string') return lose(node, content);
     node.hash = hash;
@@ -378,10 +378,10 @@ function isUnread({ state }: TreeNode): boolean {
   return state.kind === 'file' && state.unstored === 'not-yet';
 }
 
-/** The bytes of a file are not in the store. */
+/** Records why a file's content is not stored. */
 function lose(node: TreeNode, unstored: Unstored): void {
   const { size, mode } = node.stat;
   node.state = { kind: 'file', size, mode, unstored };
-  // Nothing to compare with next time: what the file system says decides alone.
+  // Without content, only the file system's facts can show a change.
   if (unstored !== 'over-cap') node.isRacy = false;
 }
