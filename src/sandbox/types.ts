@@ -1,20 +1,20 @@
-/** What a sandboxed program may do. All paths are absolute and resolved. */
+/** The rights of a sandboxed program; all paths are absolute and resolved. */
 export interface SandboxPolicy {
-  /** Trees that may be written, the working directory among them. */
+  /** Writable trees, including the working directory. */
   readonly writable: readonly string[];
-  /** Paths inside them that may not, existing or not. */
+  /** Paths inside writable trees that are read-only, existing or not. */
   readonly protected: readonly string[];
-  /** Files and trees that cannot be read: credentials, our own state, deny rules. */
+  /** Unreadable files and trees: credentials, our own state, deny rules. */
   readonly hidden: readonly string[];
-  /** Paths inside hidden trees that can be read all the same. */
+  /** Readable paths inside hidden trees. */
   readonly shown: readonly string[];
   readonly network: SandboxNetwork;
   /**
-   * Programs that give the same name share one private directory for temporary files until the sandbox
-   * is closed. Absent: a fresh one for each program.
+   * Programs with the same name share a private temporary directory until the sandbox closes; absent gives
+   * each program its own.
    */
   readonly scratch?: string;
-  /** Weakenings that a person asked for by name in settings. */
+  /** Weakenings that a person enabled in settings. */
   readonly weaker: {
     readonly nestedUserNamespaces?: boolean;
     readonly unixSockets?: 'all' | readonly string[];
@@ -24,21 +24,21 @@ export interface SandboxPolicy {
 
 export type SandboxNetwork =
   | { readonly kind: 'none' }
-  /** Through our proxy, which lets pass what `allows` says of the host that is really dialled. */
+  /** Only through our proxy, which applies `allows` to the dialled host. */
   | {
       readonly kind: 'filtered';
-      /** Host in lower case, without a trailing dot; an IPv6 address without brackets. */
+      /** The host is in lower case, without trailing dot or brackets. */
       allows(host: string, port: number): Promise<boolean>;
       /**
-       * Whether settings name this very host, not by a wildcard. Only then may it be an IP address or
-       * lead to this machine or an inner network. Absent: no host is named so.
+       * Whether settings name exactly this host, which allows IP addresses and internal hosts. Absent means
+       * that none are named.
        */
       named?(host: string, port: number): boolean;
     }
-  /** The machine's own. */
+  /** The machine's own network. */
   | { readonly kind: 'open' };
 
-/** A program as it would be started without a sandbox. */
+/** A program as it would start without a sandbox. */
 export interface SandboxedProgram {
   readonly command: string;
   readonly args: readonly string[];
@@ -46,14 +46,10 @@ export interface SandboxedProgram {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The same program inside. */
 export interface WrappedProgram extends SandboxedProgram {
-  /** What has to be let go when the program has ended: sockets, temporary files. Never rejects. */
+  /** Frees sockets and temporary files after the program has ended. Never rejects. */
   release(): Promise<void>;
-  /**
-   * What the sandbox kept the program from, in words for the model; undefined when nothing points to
-   * it. Called with what the program left behind.
-   */
+  /** Tells the model what the sandbox prevented, judging by the program's result; undefined without evidence. */
   refusals(result: {
     readonly exitCode: number | null;
     readonly output: string;
@@ -67,13 +63,13 @@ export type SandboxAvailability =
       readonly version: string;
       readonly notes: readonly string[];
     }
-  /** Why not, and how to get it, in words for a person. */
+  /** The reason and the remedy, for people. */
   | { readonly kind: 'unavailable'; readonly missing: string; readonly remedy: string };
 
-/** Starts programs inside a fence of the operating system. */
+/** Starts programs inside a sandbox of the operating system. */
 export interface Sandbox {
   readonly availability: SandboxAvailability;
-  /** fail-closed: rejects when the fence cannot be built; nothing runs without it then. */
+  /** fail-closed: rejects when the sandbox cannot be set up, and the program does not run. */
   wrap(program: SandboxedProgram, policy: SandboxPolicy): Promise<WrappedProgram>;
   close(): Promise<void>;
 }

@@ -4,27 +4,27 @@ import { memberPath, privateDirectory } from '../../platform/fs/private-files.js
 import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
 import { randomBytes } from '../../platform/random.js';
 
-/** What a sandbox keeps on the disk while it is open. For this user alone, and hidden inside. */
+/** The files of an open sandbox: owner-only and hidden from the programs inside. */
 export interface SandboxFiles {
   readonly path: string;
-  /** A new file with a name of its own. */
+  /** Writes a new file with a random name. */
   write(data: string | Uint8Array): string;
-  /** A path at which nothing is. */
+  /** Returns an unused path. */
   fresh(): string;
-  /** A directory that is there from the first call on. */
+  /** Returns a named directory, which it creates if necessary. */
   directory(name: string): string;
   remove(path: string): void;
   close(): void;
 }
 
-/** `parent`: hidden as a whole, so that programs find the files of no sandbox, not only of their own. */
+/** `parent` is hidden as a whole, so that programs cannot see the files of any sandbox. */
 export function sandboxFiles(parent: string): SandboxFiles {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   sweep(parent);
   const own = privateDirectory(parent, `run-${process.pid}-${startTimeOf(process.pid) ?? '0'}-`);
   let isMade = false;
   const make = (): void => {
-    // The directory comes into being with its first file.
+    // Writing the first file creates the directory.
     if (!isMade) own.write('made', '');
     isMade = true;
   };
@@ -54,13 +54,13 @@ export function sandboxFiles(parent: string): SandboxFiles {
       try {
         own.remove();
       } catch {
-        // A program that is still going writes there. What is left is in a directory for us alone.
+        // A running program still writes there; the leftovers are in an owner-only directory.
       }
     },
   };
 }
 
-/** What programs left behind that were killed. */
+/** Removes the files of killed programs. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const match = /^run-(\d+)-(\d+)-/.exec(name);

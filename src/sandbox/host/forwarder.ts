@@ -1,17 +1,16 @@
 import { Multiplexer } from './mux.js';
 
-/** Where a program inside finds the proxy. Its loopback is its own, so the number can be anybody's. */
+/** The proxy's port inside the sandbox, where the loopback is private. */
 export const PROXY_PORT = 3128;
-/** Descriptors of the pipes to us. */
+/** File descriptors of the pipes to the host. */
 export const FROM_HOST = 5;
 export const TO_HOST = 6;
-/** Of the text that starts it all, which would fill every list of processes as an argument. */
+/** The descriptor of the start script, which is too long for an argument. */
 export const STARTER = 4;
 
 /**
- * Runs inside, for a program whose network is filtered: takes connections at the proxy's port and
- * carries them through two pipes to us. It needs no trust: whoever writes to the pipes instead of it
- * gets no further than the same proxy.
+ * Runs inside the sandbox when the network is filtered: accepts connections at the proxy's port and relays
+ * them through two pipes. It needs no trust, because anything written to the pipes ends at the same proxy.
  */
 const FORWARDER = `
 const net = require('node:net'), { Duplex } = require('node:stream');
@@ -34,8 +33,8 @@ else server.listen(${PROXY_PORT}, '127.0.0.1', () => require('node:fs').writeSyn
 `;
 
 /**
- * Listens, starts the program at once, and the forwarder when somebody connects: most programs never
- * do, and Node takes forty milliseconds. Twice forked, so that the program has no child it does not know.
+ * Listens, starts the program at once and the forwarder on the first connection, because most programs make
+ * none and Node takes 40 ms to start. The double fork hides the forwarder from the program's children.
  */
 const QUICK_STARTER = `
 $^F = 255;
@@ -69,8 +68,8 @@ __DATA__
 ${FORWARDER}`;
 
 /**
- * The same where there is no Perl: the program waits until the forwarder listens. What is meant for the
- * program's own Node is not for this one, which would write warnings in the program's name.
+ * The fallback without Perl: the program waits until the forwarder listens. Clears Node variables meant for
+ * the program, which would make this Node print warnings.
  */
 const PLAIN_STARTER = `
 node=$1; shift
@@ -93,15 +92,15 @@ export interface ForwarderTools {
   readonly perl: string | undefined;
 }
 
-/** The text that has to be open at its descriptor. */
+/** The script to provide at the `STARTER` descriptor. */
 export function starterText({ perl }: ForwarderTools): string {
   return perl === undefined ? PLAIN_STARTER : QUICK_STARTER;
 }
 
-/** Perl would complain of a locale that is not installed, in the program's name. */
+/** Keeps Perl from warning about missing locales. */
 export const STARTER_ENVIRONMENT: Readonly<Record<string, string>> = { PERL_BADLANG: '0' };
 
-/** A program and its arguments as they have to be started inside to have the proxy. */
+/** Prefixes a program with the start script. */
 export function withForwarder(
   { node, perl }: ForwarderTools,
   program: readonly string[],

@@ -16,18 +16,18 @@ import {
   systemProgram,
 } from './probe.js';
 
-/** All that a sandbox asks of the machine. Tests put other machines in. */
+/** The machine as the sandbox sees it; tests substitute others. */
 export interface SandboxHost {
   readonly platform: string;
   readonly arch: string;
   readonly disk: typeof sandboxDisk;
-  /** Where temporary files go outside. */
+  /** The temporary directory outside the sandbox. */
   readonly temporaryDirectory: string;
-  /** The Node that runs us. */
+  /** The path of the running Node. */
   readonly node: string;
   program(name: string): string | undefined;
   isExecutable(path: string): boolean;
-  /** Runs a short program to its end. */
+  /** Runs a short program to completion. */
   probe(command: string, args: readonly string[]): Promise<ProbeResult>;
   facts(): NamespaceFacts;
   inheritedDescriptors(): readonly number[];
@@ -56,10 +56,10 @@ export function nodeSandboxHost(): SandboxHost {
   };
 }
 
-/** Where a program in a network of its own finds the proxy. */
+/** The proxy's address in a private network namespace. */
 export const INNER_PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 
-/** Takes connections of programs that share this machine's loopback. */
+/** Listens for programs that share the host's loopback. */
 export async function listenOnLoopback(
   serve: (connection: Duplex) => void,
 ): Promise<{ readonly port: number; close(): void }> {

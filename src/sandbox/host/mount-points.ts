@@ -5,26 +5,25 @@ import { join } from '../../platform/fs/paths.js';
 import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
 
 /**
- * Something can only be mounted where something is. For a protected path that does not exist an empty
- * directory is made while a program runs, and taken away afterwards. Programs of several sessions may
- * need the same one, and taking it away would end the mount of the others: so who needs what is written
- * down, and the last one takes it away.
+ * Provides mount points for protected paths that do not exist: empty directories while a program runs.
+ * Sessions may share one, and removing it would end the others' mounts, so each records its needs and the
+ * last one removes it.
  */
 export interface MountPoints {
   /**
-   * Makes those that are missing. Those that nobody could make, because the directory above may not be
-   * written, are left out: the program could not make them either.
+   * Creates the missing directories and returns the usable ones. Paths below an unwritable directory are
+   * skipped, because the program could not create them either.
    */
   take(paths: readonly string[]): Promise<readonly string[]>;
-  /** Those that any program of ours needs now: to be taken for missing, though something is there. */
+  /** The directories that exist only as our mount points and count as missing. */
   held(): ReadonlySet<string>;
-  /** The other way round. Never rejects. */
+  /** Releases the directories. Never rejects. */
   give(paths: readonly string[]): Promise<void>;
 }
 
 const LOCK = { staleMs: 10_000, waitMs: 5000 };
 
-/** One for each directory: all sandboxes of this program count together. */
+/** Shared by all sandboxes of this process, by directory. */
 const known = new Map<string, MountPoints>();
 
 export function mountPoints(directory: string): MountPoints {
@@ -48,7 +47,7 @@ function createMountPoints(directory: string): MountPoints {
     else counts.delete(path);
   };
 
-  /** One after the other in this program, so that only other programs have to be waited for. */
+  /** Serialises this process's work, so that only other processes contend for the lock. */
   let last: Promise<unknown> = Promise.resolve();
   const locked = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> => {
     const next = last.then(() => withFileLock(lock, LOCK, work));
@@ -62,7 +61,7 @@ function createMountPoints(directory: string): MountPoints {
       if (paths.length === 0) return [];
       const done = await locked(async () => {
         sweep(directory, own);
-        // Written down first: what is made must be found again even when we are killed right after.
+        // Recorded before creation, so that a killed process's directories are found again.
         for (const path of paths) change(path, 1);
         save();
         const made = paths.filter(make);
@@ -70,7 +69,7 @@ function createMountPoints(directory: string): MountPoints {
         save();
         return made;
       });
-      // fail-closed: without knowing who needs what, another program's mount could be undone.
+      // fail-closed: without the records another program's mount could be undone.
       if (done === undefined) throw busy(lock);
       return done.value;
     },
@@ -84,7 +83,7 @@ function createMountPoints(directory: string): MountPoints {
           for (const path of paths) if (!counts.has(path) && !others.has(path)) removeEmpty(path);
         });
       } catch {
-        // The next program that takes any sweeps up.
+        // The next `take` cleans up.
       }
     },
   };
@@ -96,23 +95,23 @@ function make(path: string): boolean {
     return true;
   } catch (thrown) {
     const code = systemCodeOf(thrown);
-    // There already: of another program of ours, or of somebody else since we looked.
+    // It exists by now, made by another of our programs or by the user.
     if (code === 'EEXIST') return true;
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false;
     throw thrown;
   }
 }
 
-/** fail-closed: what is not empty is not ours. */
+/** fail-closed: a directory with content is not ours. */
 function removeEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Somebody has put something there, or it is gone.
+    // The directory is not empty or already gone.
   }
 }
 
-/** Takes away what programs left behind that are gone. */
+/** Removes the mount points of ended processes. */
 function sweep(directory: string, own: string): void {
   const left: string[] = [];
   for (const { file, isAlive } of records(directory)) {

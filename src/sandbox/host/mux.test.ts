@@ -6,7 +6,7 @@ function pair(serve: (stream: Duplex) => void) {
   const there = new PassThrough();
   const back = new PassThrough();
   const host = new Multiplexer(Duplex, { readable: there, writable: back }, serve);
-  // As inside: from its text.
+  // Built from its source text, as inside the sandbox.
   const Inside: typeof Multiplexer = new Function(`return (${Multiplexer.toString()})`)();
   const inside = new Inside(Duplex, { readable: back, writable: there });
   return { host, inside, there, back };
@@ -44,7 +44,7 @@ describe('Multiplexer', () => {
     const quick = inside.open();
     quick.end('hello');
     expect(String(await all(quick))).toBe('hello');
-    // No more than a window waits on our side.
+    // At most one window is buffered.
     expect(stuck?.readableLength).toBeLessThanOrEqual(262_144);
   });
 

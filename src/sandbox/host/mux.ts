@@ -4,12 +4,12 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { PortcullisError } from '../../errors.js';
 import { runProbe } from './probe.js';
 
-/** One connection among those that share the pipes. */
+/** One of the connections that share the pipes. */
 interface Channel {
   readonly stream: Duplex;
-  /** Bytes that the other side still takes. */
+  /** Bytes that the other side still accepts. */
   credit: number;
-  /** Bytes taken from the other side that it has not been told to have been used. */
+  /** Received bytes not yet credited back. */
   owed: number;
   waiting: { readonly bytes: NodeBuffer; readonly done: () => void } | undefined;
   hasSentEnd: boolean;
@@ -17,11 +17,11 @@ interface Channel {
 }
 
 /**
- * Many streams through one pair of pipes, each with a window of its own, so that one that nobody reads
- * does not stop the others. Both sides run this very class: inside it is run from its text, so it uses
- * nothing but what it is given and what it defines itself.
+ * Multiplexes streams over a pair of pipes with flow control per stream, so that an unread stream does not
+ * block others. Both sides run this class; inside the sandbox it runs from its source text, so it must not
+ * refer to anything outside of itself.
  *
- * A frame is a byte of kind, the number of the stream and a length, both of four bytes, and the data.
+ * A frame is a kind byte, the stream number and a length (four bytes each), and the data.
  */
 export class Multiplexer {
   readonly #make: typeof Duplex;
@@ -34,7 +34,7 @@ export class Multiplexer {
   #isFull = false;
   #isClosed = false;
 
-  /** `opened` is called with what the other side opens. Its absence refuses all. */
+  /** `opened` receives streams that the other side opens; without it all are refused. */
   constructor(
     make: typeof Duplex,
     pipes: { readonly readable: Readable; readonly writable: Writable },
@@ -102,7 +102,7 @@ export class Multiplexer {
     return channel;
   }
 
-  /** Sends what may be sent now. */
+  /** Sends data within the credit. */
   #push(id: number, channel: Channel): void {
     while (channel.waiting !== undefined && channel.credit > 0 && !this.#isFull) {
       const { bytes, done } = channel.waiting;
@@ -119,7 +119,7 @@ export class Multiplexer {
     const channel = this.#channels.get(id);
     if (channel === undefined || channel.owed === 0) return;
     const { owed } = channel;
-    // First: the answer may be here before sending returns.
+    // Reset first, because the reply may arrive during the send.
     channel.owed = 0;
     this.#send(5, id, owed);
   }
@@ -145,7 +145,7 @@ export class Multiplexer {
       const length = all.readUInt32BE(5);
       const size = kind === 2 ? 9 + length : 9;
       this.#parts = [all];
-      // fail-closed: whoever does not keep to the form is not listened to any longer.
+      // fail-closed: a malformed frame closes the connection.
       if (kind < 1 || kind > 5 || length > 262_144) {
         this.close();
         return;
@@ -160,14 +160,14 @@ export class Multiplexer {
   #got(kind: number, id: number, length: number, data: NodeBuffer): void {
     const channel = this.#channels.get(id);
     if (kind === 1) {
-      // fail-closed: a number twice, or too many at once.
+      // fail-closed: a duplicate number or too many streams.
       if (channel !== undefined || this.#channels.size >= 256) this.#send(4, id, 0);
       else this.#opened(this.#channel(id).stream);
     }
     if (kind === 1 || channel === undefined) return;
     if (kind === 2) {
       channel.owed += length;
-      // fail-closed: more than it may send, or after it said that this was all.
+      // fail-closed: data beyond the window or after the end.
       if (channel.owed > 262_144 || channel.hasGotEnd) channel.stream.destroy();
       else channel.stream.push(data);
     } else if (kind === 3 && !channel.hasGotEnd) {
@@ -183,33 +183,33 @@ export class Multiplexer {
   }
 }
 
-/** Names of two pipes: for the program's side to read from, and to write to. */
+/** The names of two pipes, from the program's point of view. */
 export interface PipePair {
   readonly fromHost: string;
   readonly toHost: string;
 }
 
-/** Makes two pipes with the program mkfifo: Node cannot. */
+/** Makes two pipes with `mkfifo`, which Node lacks. */
 export async function makePipes(base: string, mkfifo: string): Promise<PipePair> {
   const pipes = { fromHost: `${base}.in`, toHost: `${base}.out` };
   const made = await runProbe(mkfifo, ['-m', '600', pipes.fromHost, pipes.toHost]);
   if (made.code === 0) return pipes;
-  // fail-closed: without the pipes there is no way to the proxy, and no other way is offered.
+  // fail-closed: without the pipes there is no way to the proxy.
   throw new PortcullisError('io', `the sandbox cannot make its pipes: ${made.stderr.trim()}`, {
     remedy: 'Make the directory for temporary files (TMPDIR) writable.',
   });
 }
 
 /**
- * Opens the pipes and calls `serve` with each connection that comes through them. Pipes, because
- * inside there are neither sockets of this machine nor its network.
+ * Opens the pipes and calls `serve` for each connection through them. Inside the sandbox neither sockets nor
+ * the network of the host are reachable.
  */
 export async function openLink(
   { fromHost, toHost }: PipePair,
   serve: (connection: Duplex) => void,
 ): Promise<{ close(): void }> {
   const net = await import('node:net');
-  // For both ways at once, so that opening does not wait for the other side.
+  // Opened read-write, so that opening does not wait for the other side.
   const writer = new net.Socket({
     fd: openSync(fromHost, constants.O_RDWR | constants.O_NONBLOCK),
     readable: false,

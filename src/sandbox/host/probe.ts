@@ -11,15 +11,14 @@ import { lstatFileSync } from '../../platform/fs/node-fs.js';
 import { realPathSync } from '../../platform/fs/opened-path.js';
 import { join } from '../../platform/fs/paths.js';
 
-/** How a short program ended. */
 export interface ProbeResult {
-  /** Null when it could not be started or did not end in time. */
+  /** Null when the program did not start or end in time. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What stands in the way of namespaces on this machine. */
+/** Facts that may prevent namespaces on this machine. */
 export interface NamespaceFacts {
   /** `ID` and `ID_LIKE` of /etc/os-release. */
   readonly distribution: readonly string[];
@@ -31,7 +30,7 @@ export interface NamespaceFacts {
 
 const PROBE_MS = 5000;
 
-/** Not the search path: a directory of the project may be in it. */
+/** Used instead of PATH, which may contain project directories. */
 const SYSTEM_DIRECTORIES = [
   '/usr/bin',
   '/bin',
@@ -40,7 +39,7 @@ const SYSTEM_DIRECTORIES = [
   '/nix/var/nix/profiles/default/bin',
 ];
 
-/** A program of the system, where only an administrator could have put it. */
+/** Finds a program in directories that only an administrator can write. */
 export function systemProgram(name: string): string | undefined {
   return SYSTEM_DIRECTORIES.map((directory) => join(directory, name)).find(isExecutable);
 }
@@ -84,10 +83,7 @@ export function distributionOf(release: string): readonly string[] {
   return `${value('ID')} ${value('ID_LIKE')}`.split(/\s+/).filter((word) => word !== '');
 }
 
-/**
- * Descriptors that children would inherit from us: what our own parent left open. Node marks all that
- * it opens itself, so this is so from the start of the program on.
- */
+/** Descriptors that children would inherit from our parent; Node marks its own as close-on-exec. */
 export function inheritedDescriptors(): readonly number[] {
   try {
     return readdirSync('/proc/self/fd')
@@ -106,8 +102,8 @@ function isInherited(fd: number): boolean {
 }
 
 /**
- * What of /proc belongs to the whole machine and not to a process: an administrator may write there
- * without any capability, and a path to a program in the wrong setting is run outside.
+ * Parts of /proc that concern the whole machine: root without capabilities may write there, and some settings
+ * name programs that the kernel runs outside the sandbox.
  */
 export function machineWideProc(): readonly string[] {
   return MACHINE_WIDE.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
@@ -118,7 +114,7 @@ const MACHINE_WIDE =
     ' ',
   );
 
-/** Sockets with a name in the file system on which somebody may be listening. */
+/** Sockets in the file system that may have a listener. */
 export function namedSockets(): readonly string[] {
   const paths = text('/proc/net/unix')
     .split('\n')
@@ -126,7 +122,7 @@ export function namedSockets(): readonly string[] {
   return [...new Set(paths.filter((path) => path !== undefined))];
 }
 
-/** The disk, as the plan of mounts asks about it. */
+/** Disk access for the mount plan. */
 export const sandboxDisk = {
   kind: (path: string) => lstatFileSync(path)?.kind,
   real: realPathSync,

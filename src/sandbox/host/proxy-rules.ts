@@ -10,23 +10,22 @@ import {
   resolveName,
 } from '../../platform/http/ip-address.js';
 
-/** Begins every refusal that the proxy of a sandbox sends. */
+/** The start of every refusal by the sandbox proxy. */
 export const REFUSAL_MARK = 'Refused by the Portcullis sandbox';
 
-/** Where a program wants to go. */
 export interface Target {
-  /** Lower case, no trailing dot, an IPv6 address without brackets. */
+  /** Lower case, without trailing dot or brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What lets a program's connections pass. */
+/** Decides which connections pass. */
 export interface ProxyRules {
   allows(host: string, port: number): Promise<boolean>;
   named?(host: string, port: number): boolean;
 }
 
-/** `host:port`, as CONNECT and the Host header have it. Undefined when it is anything else. */
+/** Parses `host:port` from CONNECT or a Host header. */
 export function parseAuthority(text: string, defaultPort?: number): Target | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[^:/?#@[\]\s\\%]+)(?::(\d{1,5}))?$/i.exec(text);
   if (match === null) return undefined;
@@ -34,17 +33,17 @@ export function parseAuthority(text: string, defaultPort?: number): Target | und
   return port === undefined ? undefined : targetOf(match[1] ?? '', port);
 }
 
-/** The target of a request line with a whole URL in it. */
+/** The target of a request line with an absolute URL. */
 export function parseAbsolute(url: string): { target: Target; path: string } | undefined {
   if (!/^http:\/\//i.test(url) || parseUrl(url) === undefined) return undefined;
   const parsed = new URL(url);
-  // fail-closed: a name and a password in front of the host are there to confuse.
+  // fail-closed: credentials before the host only serve to confuse.
   if (parsed.username !== '' || parsed.password !== '') return undefined;
   const target = targetOf(parsed.hostname, parsed.port === '' ? 80 : Number(parsed.port));
   return target && { target, path: `${parsed.pathname}${parsed.search}` };
 }
 
-/** One spelling for each host: what the URL parser makes of it, so that `0x7f.1` is seen as what it is. */
+/** Normalises a host through the URL parser, so that `0x7f.1` shows its real address. */
 export function targetOf(host: string, port: number): Target | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
   const bare = host.replace(/^\[|\]$/g, '');
@@ -54,7 +53,7 @@ export function targetOf(host: string, port: number): Target | undefined {
   return name === '' ? undefined : { host: name, port };
 }
 
-/** fail-closed: exactly one Host header, and it names the host that is dialled. */
+/** fail-closed: exactly one Host header must name the dialled host. */
 export function hostHeaderAgrees(values: readonly string[], target: Target): boolean {
   const [only] = values;
   if (values.length !== 1 || only === undefined) return false;
@@ -62,10 +61,7 @@ export function hostHeaderAgrees(values: readonly string[], target: Target): boo
   return named !== undefined && named.host === target.host && named.port === target.port;
 }
 
-/**
- * Whether a target may be dialled at all, before anything is resolved. The error is in words for the
- * program that asked.
- */
+/** Whether a target may be dialled, before resolving it. The error is for the requesting program. */
 export async function judgeTarget(
   { host, port }: Target,
   rules: ProxyRules,
@@ -82,8 +78,8 @@ export async function judgeTarget(
 }
 
 /**
- * The addresses of a name that may be dialled. fail-closed: one address of an inner network among them
- * refuses the name, unless settings name the host; where cloud metadata lives, only its address does.
+ * The dialable addresses of a name. fail-closed: one internal address refuses the name unless settings name
+ * the host; cloud metadata addresses must be named themselves.
  */
 export function judgeAddresses(
   { host }: Target,
@@ -100,26 +96,23 @@ export function judgeAddresses(
   return ok(addresses);
 }
 
-/** What reaches out; tests put their own in. */
+/** The network functions; tests substitute others. */
 export interface Reach {
   resolve(host: string): Promise<readonly string[]>;
-  /** A connected stream, or a rejection. */
+  /** Connects or rejects. */
   connect(address: string, port: number): Promise<Duplex>;
-  /** The company's proxy that we ourselves have to go through. */
+  /** The company proxy for the target, if any. */
   upstream(target: Target, scheme: 'http' | 'https'): CompanyProxy | undefined;
 }
 
 export type DialFailure = { readonly kind: 'refused' | 'unreachable'; readonly text: string };
 
-/** How a target that was let pass is reached. */
+/** How to reach an allowed target. */
 export type Way =
   | { readonly kind: 'direct'; readonly addresses: readonly string[] }
   | { readonly kind: 'upstream'; readonly proxy: CompanyProxy };
 
-/**
- * Judges a target and resolves it, once: what is dialled is the address that was judged, so a name
- * cannot change its mind in between.
- */
+/** Judges and resolves a target once; the judged address is dialled, so DNS rebinding has no effect. */
 export async function findWay(
   target: Target,
   scheme: 'http' | 'https',
@@ -129,7 +122,7 @@ export async function findWay(
   const judged = await judgeTarget(target, rules);
   if (!judged.ok) return err({ kind: 'refused', text: judged.error });
   const proxy = reach.upstream(target, scheme);
-  // Names are resolved there, and only there.
+  // The company proxy resolves the name.
   if (proxy !== undefined) return ok({ kind: 'upstream', proxy });
   const addresses = await reach.resolve(target.host).catch(() => []);
   if (addresses.length === 0) {
@@ -141,7 +134,7 @@ export async function findWay(
     : err({ kind: 'refused', text: fit.error });
 }
 
-/** The first address that answers. */
+/** Connects to the first address that answers. */
 export async function dialDirect(
   target: Target,
   addresses: readonly string[],
@@ -158,7 +151,7 @@ export async function dialDirect(
   return err({ kind: 'unreachable', text: `${target.host}:${target.port}: ${last}` });
 }
 
-/** Opens a tunnel through the company's proxy. */
+/** Opens a tunnel through the company proxy. */
 export async function dialThrough(
   proxy: CompanyProxy,
   target: Target,
@@ -173,7 +166,7 @@ export async function dialThrough(
 
 const CONNECT_MS = 15_000;
 
-/** The machine's own network. */
+/** The machine's real network. */
 export function realReach(env: Readonly<Record<string, string | undefined>>): Reach {
   return {
     resolve: async (host) => ((await isLiteral(host)) ? [host] : await resolveName(host)),

@@ -20,7 +20,7 @@ import {
 export interface SandboxProxyOptions {
   readonly rules: ProxyRules;
   readonly reach: Reach;
-  /** What a client has to bring along, as `proxy-authorization` has it, where others could reach us. */
+  /** The required `proxy-authorization`, where other programs can reach the proxy. */
   readonly token?: string;
 }
 
@@ -28,11 +28,11 @@ const HEADERS_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
- * A proxy for one sandbox: HTTP requests with a whole URL, CONNECT tunnels and SOCKS 5, told apart by
- * the first byte. It dials itself, so the host that is judged is the host that is reached.
+ * The proxy of one sandbox for HTTP with absolute URLs, CONNECT and SOCKS 5, distinguished by the first byte.
+ * It dials itself, so that the judged host is the one reached.
  */
 export class SandboxProxy {
-  /** Each target that was not let pass, and why. */
+  /** Refused targets and reasons. */
   readonly refused = new Map<string, string>();
   readonly #options: SandboxProxyOptions;
   readonly #server = createServer({
@@ -52,7 +52,7 @@ export class SandboxProxy {
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
-  /** Takes a connection of the program. */
+  /** Serves a connection of the program. */
   serve(connection: Duplex): void {
     this.#keep(connection);
     connection.once('readable', () => {
@@ -62,7 +62,7 @@ export class SandboxProxy {
         return;
       }
       connection.unshift(first);
-      // fail-closed: SOCKS has no place for our token, so it is only for the pipes, which need none.
+      // fail-closed: SOCKS carries no token, so it is available only through the pipes.
       if (first[0] === 5 && this.#options.token === undefined) {
         const dial = (target: Target) => this.#dial(target, 'https');
         serveSocks(connection, dial, (inside, outside) => this.#join(inside, outside)).catch(() =>
@@ -101,7 +101,7 @@ export class SandboxProxy {
   ): Promise<void> {
     const headers = [
       ...forwardedHeaders(incoming.rawHeaders),
-      // fail-closed: a body whose end nobody told would be read as the next request, to any host.
+      // fail-closed: a body without a length would be read as another request, to any host.
       ...(incoming.headers['transfer-encoding'] === undefined
         ? []
         : ['Transfer-Encoding', 'chunked']),
@@ -112,7 +112,7 @@ export class SandboxProxy {
       const dialled = await dialDirect(target, way.addresses, this.#options.reach);
       if (!dialled.ok) return say(response, 502, dialled.error.text);
       const socket = this.#keep(dialled.value);
-      // Without an agent: any agent would dial by itself, and not what was judged.
+      // Without an agent, which would dial by itself.
       outgoing = request({ ...common, path, headers, createConnection: () => socket });
     } else {
       const { url, port, headers: more } = way.proxy;
@@ -122,7 +122,7 @@ export class SandboxProxy {
         agent: false,
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port,
-        // As it was judged, not as it was written.
+        // The judged target, not the original text.
         path: `http://${authorityOf(target)}${path}`,
         headers: [...headers, ...credentials],
       });
@@ -223,14 +223,14 @@ function hostHeaders({ rawHeaders }: IncomingMessage): readonly string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');
 }
 
-/** Those that belong to one connection only. */
+/** Hop-by-hop headers. */
 const OF_THE_CONNECTION =
   /^(?:connection|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** What says whom a message is for and where it ends; nobody may call them the connection's own. */
+/** Headers that a `Connection` header must not remove. */
 const OF_THE_MESSAGE = new Set(['host', 'content-length']);
 
-/** Names and values in turn, as Node takes them. */
+/** Alternating names and values, as Node expects. */
 function forwardedHeaders(raw: readonly string[]): string[] {
   const pairs: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
@@ -249,7 +249,7 @@ const NONE_FITS = 0xff;
 const CONNECT = 1;
 const REPLY = { done: 0, failed: 1, notAllowed: 2, unreachable: 4, badCommand: 7, badAddress: 8 };
 
-/** Speaks SOCKS 5 until the target is known, and hands over the stream once it is reached. */
+/** Speaks SOCKS 5 until the target is known, dials it and joins the streams. */
 export async function serveSocks(
   connection: Duplex,
   dial: (target: Target) => Promise<Result<Duplex, DialFailure>>,
@@ -295,7 +295,7 @@ function answer(connection: Duplex, reply: number): void {
   else connection.end(bytes);
 }
 
-/** Rejects when the stream ends before. */
+/** Rejects when the stream ends early. */
 function take(connection: Duplex, count: number): Promise<Buffer> {
   if (count === 0) return Promise.resolve(Buffer.alloc(0));
   return new Promise((resolve, reject) => {

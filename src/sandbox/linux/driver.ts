@@ -25,25 +25,25 @@ export interface BubblewrapParts {
   readonly host: SandboxHost;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDirectory: string;
-  /** The program bubblewrap. */
+  /** The path of the bubblewrap program. */
   readonly path: string;
   readonly features: BubblewrapFeatures;
-  /** Descriptors that have to be closed because our own parent left them open. */
+  /** Descriptors inherited from our parent, which must be closed. */
   readonly inherited: readonly number[];
   readonly reach?: Reach | undefined;
 }
 
-/** Programs in namespaces of their own, by bubblewrap. */
+/** Runs programs in namespaces with bubblewrap. */
 export class BubblewrapDriver {
   readonly #parts: BubblewrapParts;
-  /** Of all sandboxes, this one's among them. */
+  /** The directory for the files of all sandboxes. */
   readonly #home: string;
   readonly #files: SandboxFiles;
   readonly #points: MountPoints;
-  /** By their options: the same for thousands of programs. */
+  /** Filter files by their options, shared by all programs. */
   readonly #filters = new Map<string, string>();
   readonly #mkfifo: string;
-  /** The file of the text that starts the forwarder. */
+  /** The file with the forwarder's start script. */
   #starter: string | undefined;
 
   constructor(parts: BubblewrapParts) {
@@ -75,7 +75,7 @@ export class BubblewrapDriver {
   ): Promise<WrappedProgram> {
     const filter = this.#filter(policy);
     const plan = this.#plan(policy);
-    // Registered before they are taken: giving back what was not taken does no harm to others.
+    // Registered only after taking; releasing an untaken path does not affect others.
     const made = await this.#points.take(plan.guards);
     release.push(() => this.#points.give(made));
     const mounts = plan.mounts.filter(
@@ -127,14 +127,14 @@ export class BubblewrapDriver {
     const held = this.#points.held();
     const disk = {
       ...host.disk,
-      // What stands there for another program only is as good as not there.
+      // Another program's mount point counts as missing.
       kind: (path: string) => (held.has(path) ? undefined : host.disk.kind(path)),
     };
     const places = [TMP, '/var/tmp', host.temporaryDirectory, env.TMPDIR ?? TMP];
     const needed = policy.network.kind === 'filtered' ? Object.values(this.#tools()) : [];
     const full: SandboxPolicy = {
       ...policy,
-      // Whoever could write there would choose what holds for the next program.
+      // Write access to the sandbox's own files would control the next program.
       hidden: [...policy.hidden, this.#home, ...this.#closedSockets(policy)],
     };
     return planMounts(full, disk, {
@@ -143,7 +143,7 @@ export class BubblewrapDriver {
     });
   }
 
-  /** Where only some sockets are open, the filter cannot tell them apart, so the others are masked. */
+  /** The filter cannot distinguish sockets, so the closed ones are masked when only some are allowed. */
   #closedSockets({ weaker }: SandboxPolicy): readonly string[] {
     const { unixSockets } = weaker;
     if (unixSockets === undefined || unixSockets === 'all') return [];
@@ -177,7 +177,7 @@ export class BubblewrapDriver {
     return { link: { ...pipes, starter: this.#starter }, proxy };
   }
 
-  /** The file with the filter for a policy. Undefined where a person asked for none. */
+  /** The seccomp filter file for a policy; undefined when a person allowed all sockets. */
   #filter({ weaker }: SandboxPolicy): string | undefined {
     const options = {
       unixSockets: weaker.unixSockets !== undefined,
@@ -189,7 +189,7 @@ export class BubblewrapDriver {
     const filter = seccompFilter(this.#parts.host.arch, options);
     if (filter === undefined) {
       if (weaker.unixSockets === 'all') return undefined;
-      // fail-closed: without the filter every service of this machine could be asked for help.
+      // fail-closed: without the filter every local service would be reachable.
       throw new PortcullisError(
         'denied',
         `the sandbox cannot close sockets of other programs on ${this.#parts.host.arch}`,
@@ -202,7 +202,7 @@ export class BubblewrapDriver {
   }
 }
 
-/** How a program comes to the proxy. */
+/** The link to the proxy. */
 interface Connected {
   readonly link: PipePair & { readonly starter: string };
   readonly proxy: SandboxProxy;
@@ -210,7 +210,7 @@ interface Connected {
 
 const TMP = '/tmp';
 
-/** fail-closed: an option that ends early would make others of the rest. */
+/** fail-closed: a NUL would split an option in two. */
 function checked(option: string): string {
   if (!option.includes('\0')) return option;
   throw new PortcullisError('denied', 'a path or variable for the sandbox contains a NUL', {
@@ -218,23 +218,23 @@ function checked(option: string): string {
   });
 }
 
-/** In the order in which they were taken, backwards; each in its own right. */
+/** Releases in reverse order; failures do not stop the rest. */
 async function releaseAll(release: (() => void | Promise<void>)[]): Promise<void> {
   for (let next = release.pop(); next !== undefined; next = release.pop()) {
     try {
       await next();
     } catch {
-      // What stays is a file or an empty directory, which the next program sweeps up.
+      // The next program cleans up the leftovers.
     }
   }
 }
 
-/** What this machine's bubblewrap can do. */
+/** The capabilities of the installed bubblewrap. */
 export interface BubblewrapFeatures {
   readonly version: string;
   /** `--disable-userns`, since 0.8.0. */
   readonly disableUserNamespaces: boolean;
-  /** Parts of /proc that are the whole machine's, and which an administrator could write. */
+  /** Machine-wide parts of /proc that root could write. */
   readonly machineWide: readonly string[];
 }
 
@@ -244,13 +244,13 @@ export interface ArgvInput {
   readonly features: BubblewrapFeatures;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The private directory that stands for a place of temporary files. Absent: kept in memory. */
+  /** The private directory behind temporary paths; kept in memory when absent. */
   readonly scratch?: string;
-  /** Whether the filter of system calls is open at its descriptor. */
+  /** Whether the seccomp filter is open at its descriptor. */
   readonly hasFilter: boolean;
 }
 
-/** The options of bubblewrap for one program; the program itself is not among them. */
+/** The bubblewrap options, without the program. */
 export function bubblewrapOptions(input: ArgvInput): readonly string[] {
   const { policy, mounts, features, cwd, env } = input;
   return [
@@ -263,13 +263,12 @@ export function bubblewrapOptions(input: ArgvInput): readonly string[] {
     '/dev',
     '--proc',
     '/proc',
-    // A fresh /proc still has the machine's own settings in it; an administrator without any
-    // capability may write some of them.
+    // A fresh /proc still contains machine-wide settings, some of which root may write without capabilities.
     ...features.machineWide.flatMap((path) => ['--ro-bind', path, path]),
-    // Only when all in it is mounted.
+    // After everything below is mounted.
     ...mounts.flatMap(({ kind, path }) => (kind === 'masked-tree' ? ['--remount-ro', path] : [])),
     ...(input.hasFilter ? ['--seccomp', String(FILTER_DESCRIPTOR)] : []),
-    // Of the shell that starts us.
+    // Variables of the launching shell.
     ...SHELL_VARIABLES.flatMap((name) => (Object.hasOwn(env, name) ? [] : ['--unsetenv', name])),
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     '--chdir',
@@ -279,12 +278,12 @@ export function bubblewrapOptions(input: ArgvInput): readonly string[] {
 
 const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL', '_'];
 
-/** The same for everybody, whoever we are: an administrator keeps its capabilities otherwise. */
+/** Applies to root too, which would otherwise keep its capabilities. */
 function isolation(policy: SandboxPolicy, features: BubblewrapFeatures): readonly string[] {
   const isNested = policy.weaker.nestedUserNamespaces === true;
   return [
     '--unshare-all',
-    // Not only where it happens to be possible.
+    // `--unshare-all` would skip it silently where it is not possible.
     '--unshare-user',
     ...(policy.network.kind === 'open' ? ['--share-net'] : []),
     '--cap-drop',
@@ -303,7 +302,7 @@ function mountOptions({ kind, path }: Mount, scratch: string | undefined): reado
       return ['--ro-bind', path, path];
     case 'masked-tree':
       return ['--tmpfs', path];
-    // Devices do not work on such a mount, so opening it fails instead of reading as empty.
+    // Opening the device on this mount fails instead of reading as empty.
     case 'masked-file':
       return ['--ro-bind', '/dev/null', path];
     case 'temporary':
@@ -313,10 +312,10 @@ function mountOptions({ kind, path }: Mount, scratch: string | undefined): reado
 
 export interface LaunchOrder {
   readonly bubblewrap: string;
-  /** Options in a file: the environment is among them, and arguments can be seen by everybody. */
+  /** Options are in a file, because they include the environment and arguments are public. */
   readonly optionsFile: string;
   readonly filterFile: string | undefined;
-  /** Pipes to the proxy, and the text that makes use of them inside. */
+  /** The pipes to the proxy and the start script. */
   readonly link:
     | { readonly fromHost: string; readonly toHost: string; readonly starter: string }
     | undefined;
@@ -324,14 +323,14 @@ export interface LaunchOrder {
   readonly program: readonly string[];
 }
 
-/** Descriptors by which bubblewrap and the forwarder find their files. */
+/** Descriptors where bubblewrap reads its files. */
 export const OPTIONS_DESCRIPTOR = 8;
 export const FILTER_DESCRIPTOR = 9;
 const HIGHEST_OF_SH = 9;
 
 /**
- * A shell that opens what bubblewrap reads from descriptors, and becomes bubblewrap. Its environment
- * is empty: what the program is given must not reach the shell, which runs outside.
+ * A shell that opens the descriptors and execs bubblewrap; its environment is empty, because it runs outside
+ * the sandbox.
  */
 export function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
   const { link, filterFile, optionsFile, bubblewrap } = order;
@@ -365,7 +364,7 @@ export function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' |
   };
 }
 
-/** Only bash can close descriptors of more than one digit. */
+/** Only bash can close descriptors above 9. */
 export function needsBash(inherited: readonly number[]): boolean {
   return inherited.some((fd) => fd > HIGHEST_OF_SH);
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from '../../platform/fs/paths.js';
 import type { SandboxPolicy } from '../types.js';
 import { type Disk, type DiskKind, planMounts } from './mounts.js';
 
-/** A made-up disk: directories end in a slash, links say where they lead. */
+/** A fake disk: directories end in a slash, links name their target. */
 function diskOf(entries: Readonly<Record<string, string>>): Disk {
   const kinds = new Map<string, DiskKind>([['/', 'directory']]);
   const links = new Map<string, string>();

@@ -4,44 +4,41 @@ import type { SandboxPolicy } from '../types.js';
 
 export type DiskKind = 'file' | 'directory' | 'symlink' | 'other';
 
-/** What is on the disk, without following the last link. */
+/** Disk access that does not follow the last link. */
 export interface Disk {
   kind(path: string): DiskKind | undefined;
-  /** As `FileSystem.realPath`: also of what does not exist. */
+  /** Like `FileSystem.realPath`, also for missing paths. */
   real(path: string): string;
-  /** What a symbolic link says. */
+  /** The target text of a symbolic link. */
   link(path: string): string;
   list(path: string): readonly string[];
 }
 
-/** One mount inside the sandbox, at the place where the path is outside. */
+/** A mount inside the sandbox at the same path as outside. */
 export interface Mount {
-  /** `temporary`: a directory of its own for temporary files. */
+  /** `temporary`: a private directory for temporary files. */
   readonly kind: 'writable' | 'read-only' | 'masked-file' | 'masked-tree' | 'temporary';
   readonly path: string;
 }
 
 export interface MountPlan {
-  /** In the order in which they are to be made. */
+  /** In the order of mounting. */
   readonly mounts: readonly Mount[];
-  /** Missing protected paths: made as empty directories outside, and taken away again afterwards. */
+  /** Missing protected paths that need a temporary directory as mount point. */
   readonly guards: readonly string[];
-  /** Directories in which nothing new can be made, because a link at a protected place is in them. */
+  /** Directories made read-only because they contain a link at a protected path. */
   readonly frozen: readonly string[];
   readonly writable: readonly string[];
 }
 
 export interface PlanOptions {
-  /** Places for temporary files, which are private inside. */
+  /** Temporary directories, which are private inside. */
   readonly temporary: readonly string[];
-  /** Files that have to be readable whatever the policy hides: what runs inside on our behalf. */
+  /** Files that our own programs inside must read, whatever the policy hides. */
   readonly needed: readonly string[];
 }
 
-/**
- * What has to be mounted so that a policy holds. The root is read-only to begin with, so only
- * exceptions are listed.
- */
+/** The mounts that implement a policy on top of a read-only root. */
 export function planMounts(policy: SandboxPolicy, disk: Disk, options: PlanOptions): MountPlan {
   const plan = new Plan(disk, writableRoots(policy, disk));
   const areas = areasOf(policy, disk, plan.roots, options);
@@ -51,7 +48,7 @@ export function planMounts(policy: SandboxPolicy, disk: Disk, options: PlanOptio
   return plan.finish(areas);
 }
 
-/** fail-closed: with the root hidden nothing could run, so something else was meant. */
+/** fail-closed: hiding the root would prevent everything, so it is a mistake. */
 function refuseRoot(path: string): void {
   if (dirname(path) !== path) return;
   throw new PortcullisError('denied', 'the sandbox cannot hide the root of the file system', {
@@ -59,7 +56,7 @@ function refuseRoot(path: string): void {
   });
 }
 
-/** Existing trees, none inside another. */
+/** Existing writable trees, without nested ones. */
 function writableRoots(policy: SandboxPolicy, disk: Disk): readonly string[] {
   const real = [...new Set(policy.writable.map((path) => disk.real(path)))].filter(
     (path) => disk.kind(path) === 'directory' || disk.kind(path) === 'file',
@@ -67,7 +64,7 @@ function writableRoots(policy: SandboxPolicy, disk: Disk): readonly string[] {
   return real.filter((path) => !real.some((other) => other !== path && isInside(path, other)));
 }
 
-/** What each place is by itself, before anything in it is protected. The deepest one decides. */
+/** The base kind of each area before protection; the deepest one decides. */
 function areasOf(
   policy: SandboxPolicy,
   disk: Disk,
@@ -76,7 +73,7 @@ function areasOf(
 ): ReadonlyMap<string, Mount['kind']> {
   const areas = new Map<string, Mount['kind']>();
   for (const path of options.temporary) {
-    // A place that may be written as it is outside is not replaced by a private one.
+    // A writable directory is not replaced by a private one.
     if (disk.kind(path) !== 'directory' || roots.some((root) => isInside(path, root))) continue;
     areas.set(path, 'temporary');
   }
@@ -85,7 +82,7 @@ function areasOf(
     const real = disk.real(path);
     if (disk.kind(real) !== undefined && !areas.has(real)) areas.set(real, 'read-only');
   }
-  // fail-closed: last, so that what is named both ways is hidden.
+  // fail-closed: hidden wins over shown.
   for (const path of policy.hidden) {
     const real = disk.real(path);
     refuseRoot(real);
@@ -98,7 +95,7 @@ function areasOf(
 class Plan {
   readonly roots: readonly string[];
   readonly #disk: Disk;
-  /** Paths that are mounts of their own, so that they can be neither renamed nor replaced. */
+  /** Paths that get their own mount, so that they cannot be renamed or replaced. */
   readonly #pins = new Set<string>();
   readonly #readOnly = new Set<string>();
   readonly #guards = new Set<string>();
@@ -113,7 +110,7 @@ class Plan {
     const real = this.#follow(path);
     const root = this.#rootOf(real);
     if (root === undefined) {
-      // A protected tree around a writable one: nothing in there is writable.
+      // A protected tree around a writable one makes it read-only.
       for (const inner of this.roots) if (isInside(inner, real)) this.#readOnly.add(inner);
       return;
     }
@@ -123,16 +120,13 @@ class Plan {
     this.#pinAbove(missing ?? real, root);
   }
 
-  /** What is hidden could be moved to where the next program finds it. */
+  /** Pins a hidden path, which could otherwise be moved to a visible place. */
   keepInPlace(real: string): void {
     const root = this.#rootOf(real);
     if (root !== undefined && this.#disk.kind(real) !== undefined) this.#pinAbove(real, root);
   }
 
-  /**
-   * A link cannot be mounted over, so it is kept by making the directory it is in read-only; what is in
-   * there stays writable.
-   */
+  /** Links cannot be mounted over, so their directory becomes read-only while its other entries stay writable. */
   freeze(): void {
     for (const directory of this.#frozen) {
       const root = this.#rootOf(directory);
@@ -181,14 +175,14 @@ class Plan {
     return this.roots.find((root) => isInside(path, root));
   }
 
-  /** Where a path leads, step by step. Every link on the way that could be replaced is noted. */
+  /** Resolves a path step by step and records each replaceable link. */
   #follow(path: string, links = { count: 0 }): string {
     const parent = dirname(path);
     if (parent === path) return path;
     const place = join(this.#follow(parent, links), basename(path));
     if (this.#disk.kind(place) !== 'symlink') return place;
     links.count += 1;
-    // fail-closed: nobody can say where a loop leads, so nobody can protect it.
+    // fail-closed: a path through a link loop cannot be protected.
     if (links.count > MOST_LINKS) {
       throw new PortcullisError('denied', `${path} goes through too many symbolic links`, {
         remedy: 'Remove the loop of links.',
@@ -227,7 +221,7 @@ function nearest(
   }
 }
 
-/** Drops what has no effect: masks inside masks, and re-opened places that nothing closed. */
+/** Drops mounts without effect, such as masks inside masks. */
 function isSeen(
   areas: ReadonlyMap<string, Mount['kind']>,
   path: string,
@@ -239,14 +233,14 @@ function isSeen(
   if (kind === 'masked-file' || kind === 'masked-tree' || kind === 'temporary') {
     return around !== 'masked-tree' && around !== 'temporary';
   }
-  // Shown, but nothing hides it; a protected tree may have made it read-only all the same.
+  // A shown path matters only inside a hidden area; a protected tree may have made it read-only anyway.
   if (areas.get(path) === 'read-only') return around === 'masked-tree' || around === 'temporary';
   return true;
 }
 
 const MOST_LINKS = 40;
 
-/** Made anew inside. */
+/** Mounted afresh inside. */
 const DEVICES = ['/dev', '/proc'];
 
 function depth(path: string): number {

@@ -3,15 +3,15 @@ import { isAbsolute, isInside, resolve } from '../../platform/fs/paths.js';
 import { REFUSAL_MARK } from '../host/proxy-rules.js';
 import type { SandboxPolicy } from '../types.js';
 
-/** What a program left behind, and what the sandbox knows of it. */
+/** A program's result and what the sandbox knows about it. */
 export interface Evidence {
   readonly exitCode: number | null;
   readonly output: string;
   readonly cwd: string;
   readonly policy: SandboxPolicy;
-  /** Targets that the proxy refused, with the reason. */
+  /** Refused targets and reasons. */
   readonly refusedHosts: ReadonlyMap<string, string>;
-  /** Directories in which nothing new can be made. */
+  /** Directories in which nothing new can be created. */
   readonly frozen: readonly string[];
 }
 
@@ -19,8 +19,8 @@ const MOST_LINES = 5;
 const LONGEST_OUTPUT = 200_000;
 
 /**
- * What the sandbox kept a program from, in words for the model. Undefined when nothing points to it:
- * a wrong hint is worse than none, so a message counts only where the policy explains it.
+ * Tells the model what the sandbox prevented; undefined without evidence. An error message counts only when
+ * the policy explains it, because a wrong hint is worse than none.
  */
 export function describeRefusals(evidence: Evidence): string | undefined {
   const output = evidence.output.slice(-LONGEST_OUTPUT);
@@ -32,7 +32,7 @@ export function describeRefusals(evidence: Evidence): string | undefined {
     const refusal = ofFile(line, evidence) ?? ofNetwork(line, evidence);
     if (refusal !== undefined) found.add(refusal);
   }
-  // A program that got through in spite of such a message did not need it.
+  // A successful program did not need what failed.
   if (found.size === 0 || (evidence.exitCode === 0 && evidence.refusedHosts.size === 0)) {
     return undefined;
   }
@@ -55,7 +55,7 @@ function ofFile(line: string, evidence: Evidence): string | undefined {
     if (covers(policy.hidden) && !covers(policy.shown) && !/Read-only|EROFS/.test(error)) {
       return `${name} cannot be read here`;
     }
-    // Hidden trees are empty inside; elsewhere a missing file is just that.
+    // Hidden trees appear empty; elsewhere a missing file is simply missing.
     if (/No such file|ENOENT/.test(error)) continue;
     if (covers(policy.protected)) return `${name} is protected and cannot be changed`;
     if (/cross-device|EXDEV/.test(error)) continue;
@@ -77,7 +77,7 @@ function ofFile(line: string, evidence: Evidence): string | undefined {
     : undefined;
 }
 
-/** Anything that looks like a path, quoted or not; relative ones from the working directory. */
+/** Extracts words that look like paths, resolved against the working directory. */
 function pathsIn(line: string, cwd: string): readonly string[] {
   const words = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]|([^\s'"`:,;()]+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',

@@ -8,7 +8,7 @@ const X64 = 0xc000003e;
 const ARM64 = 0xc00000b7;
 const I386 = 0x40000003;
 
-/** The kernel's machine, as far as the filter uses it. */
+/** An interpreter for the instructions that the filter uses. */
 function judge(filter: Uint8Array, audit: number, number: number, args: readonly number[]): string {
   const view = new DataView(filter.buffer, filter.byteOffset, filter.byteLength);
   const word = (offset: number): number => {
@@ -78,7 +78,7 @@ describe.each([
   it('makes no file that runs as its owner', () => {
     expect(call('openat', 0, 0, 0o101, 0o644)).toBe(ALLOW);
     expect(call('openat', 0, 0, 0o101, 0o4755)).toBe('errno 1');
-    // Without O_CREAT there is no mode, and what lies there means nothing.
+    // The mode argument counts only with O_CREAT.
     expect(call('openat', 0, 0, 0, 0o4755)).toBe(ALLOW);
     expect(call('fchmod', 3, 0o755)).toBe(ALLOW);
     expect(call('fchmod', 3, 0o4755)).toBe('errno 1');

@@ -7,16 +7,15 @@ import {
 } from './syscalls.js';
 
 export interface FilterOptions {
-  /** Sockets of this machine's services may be opened. */
+  /** Allows Unix sockets, which reach services of this machine. */
   readonly unixSockets: boolean;
-  /** User namespaces, and mounts in them, may be made. */
+  /** Allows user namespaces and mounts inside them. */
   readonly nestedUserNamespaces: boolean;
 }
 
 /**
- * A filter of system calls as the kernel takes it (classic BPF, little endian). It says no where the
- * namespaces cannot: sockets with a name in the file system cross every namespace that has the file.
- * Undefined for an architecture whose calls we do not know.
+ * Builds a seccomp filter (classic BPF, little endian) for what namespaces cannot stop, such as Unix sockets,
+ * which work across namespaces that share the file. Undefined for an unknown architecture.
  */
 export function seccompFilter(arch: string, options: FilterOptions): Uint8Array | undefined {
   const table = callTable(arch);
@@ -48,13 +47,13 @@ const SOCK_SEQPACKET = 5;
 const SOCK_TYPE_MASK = 0xf;
 const CLONE_NEWUSER = 0x10000000;
 const SET_USER_ID = 0o4000;
-/** `O_CREAT` or `O_TMPFILE`: only then is there a mode. */
+/** The mode argument exists only with `O_CREAT` or `O_TMPFILE`. */
 const MAKES_FILE = 0x40 | 0x400000;
-/** `ioctl` requests that type into a terminal. */
+/** `ioctl` requests that inject input into a terminal. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
-/** fail-closed: a program of another architecture, whose numbers mean other calls, does not run. */
+/** fail-closed: programs of another architecture, which use other call numbers, are killed. */
 function entry(table: CallTable): readonly Instruction[] {
   const foreign =
     table.foreignFrom === undefined
@@ -70,8 +69,8 @@ function entry(table: CallTable): readonly Instruction[] {
 }
 
 /**
- * Only the families that a network namespace holds. Others reach past it: local services by name, the
- * host of a virtual machine (vsock), Bluetooth.
+ * Allows only socket families that a network namespace confines. Others reach local services, the host of a
+ * virtual machine (vsock) or Bluetooth.
  */
 function sockets(table: CallTable, { unixSockets }: FilterOptions): readonly Instruction[] {
   const families = [AF_INET, AF_INET6, AF_NETLINK, ...(unixSockets ? [AF_UNIX] : [])];
@@ -79,7 +78,7 @@ function sockets(table: CallTable, { unixSockets }: FilterOptions): readonly Ins
     { arg: 0, equals: AF_NETLINK },
     { arg: 2, noneOf: [NETLINK_ROUTE, NETLINK_SOCK_DIAG] },
   ];
-  // A datagram socket of a pair can still be pointed elsewhere; a stream cannot.
+  // A paired datagram socket can still connect elsewhere; a stream cannot.
   const datagramPair = [
     { arg: 0, equals: AF_UNIX },
     { arg: 1, mask: SOCK_TYPE_MASK, noneOf: [SOCK_STREAM, SOCK_SEQPACKET] },
@@ -98,7 +97,7 @@ function terminal(table: CallTable): readonly Instruction[] {
   );
 }
 
-/** A file that runs as its owner would carry our rights out of the fence. */
+/** A setuid file would carry the user's rights out of the sandbox. */
 function setUserId(table: CallTable): readonly Instruction[] {
   const mode = (arg: number): Condition => ({ arg, anyOf: SET_USER_ID });
   const makes = (arg: number): Condition => ({ arg, anyOf: MAKES_FILE });
@@ -112,7 +111,7 @@ function setUserId(table: CallTable): readonly Instruction[] {
     ...deny(table, 'mknodat', EPERM, [mode(2)]),
     ...deny(table, 'open', EPERM, [makes(1), mode(2)]),
     ...deny(table, 'openat', EPERM, [makes(2), mode(3)]),
-    // Its mode lies in memory, where the filter cannot look. Programs then use the older call.
+    // Its mode is in memory, which the filter cannot read; programs fall back to `openat`.
     ...deny(table, 'openat2', ENOSYS),
   ];
 }
@@ -121,12 +120,12 @@ function namespaces(table: CallTable): readonly Instruction[] {
   const newUser: readonly Condition[] = [{ arg: 0, anyOf: CLONE_NEWUSER }];
   return NAMESPACES.flatMap((name) => {
     if (name === 'clone' || name === 'unshare') return deny(table, name, EPERM, newUser);
-    // Its flags lie in memory. The C library then uses `clone`.
+    // Its flags are in memory; the C library falls back to `clone`.
     return deny(table, name, name === 'clone3' ? ENOSYS : EPERM);
   });
 }
 
-/** Of the lower half of an argument, which is all that these calls look at. */
+/** Tests the lower half of an argument, which is all these calls use. */
 interface Condition {
   readonly arg: number;
   readonly mask?: number;
@@ -135,7 +134,7 @@ interface Condition {
   readonly noneOf?: readonly number[];
 }
 
-/** An error for the call when all conditions hold. The number of the call is loaded before and after. */
+/** Fails the call when all conditions hold. The call number is loaded before and after. */
 function deny(
   table: CallTable,
   name: CallName,
@@ -145,14 +144,14 @@ function deny(
   const number = table.calls[name];
   if (number === undefined) return [];
   if (conditions.length === 0) return [jump(EQUAL, number, 0, 1), refusing(errno)];
-  // From behind: each step must know how much follows it.
+  // Built backwards, because each jump depends on the length of what follows.
   let body: readonly Instruction[] = [refusing(errno)];
   for (const condition of [...conditions].reverse())
     body = [...test(condition, body.length), ...body];
   return [jump(EQUAL, number, 0, body.length), ...body, load(NUMBER_OFFSET)];
 }
 
-/** Falls through when it holds, else jumps over the `rest` that follows. */
+/** Falls through when the condition holds, else jumps over the following `rest` instructions. */
 function test(condition: Condition, rest: number): readonly Instruction[] {
   const start = [load(ARGS_OFFSET + 8 * condition.arg)];
   if (condition.mask !== undefined) start.push({ code: AND, k: condition.mask, jt: 0, jf: 0 });
@@ -178,7 +177,7 @@ const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
 const AND = 0x54;
 const RETURN = 0x06;
-/** Of `struct seccomp_data`. */
+/** Offsets in `struct seccomp_data`. */
 const NUMBER_OFFSET = 0;
 const ARCH_OFFSET = 4;
 const ARGS_OFFSET = 16;

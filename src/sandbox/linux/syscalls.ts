@@ -1,7 +1,7 @@
-/** Numbers of the system calls that the filter knows: on x64, then on arm64 where it has them. */
+/** The call's numbers on x64 and arm64; undefined where it does not exist. */
 type Numbers = readonly [x64: number, arm64: number | undefined];
 
-/** Calls that are refused with some of their arguments: sockets, terminals, files that run as their owner. */
+/** Calls refused only for certain arguments: sockets, terminals, setuid files. */
 const BY_ARGUMENT = {
   socket: [41, 198],
   socketpair: [53, 199],
@@ -37,13 +37,13 @@ const NAMESPACE_CALLS = {
   open_tree_attr: [467, 467],
 } satisfies Readonly<Record<string, Numbers>>;
 
-/** What no build, test or editor needs, and what has been the way out of many a fence. */
+/** Calls that builds, tests and editors do not need and that have been used for sandbox escapes. */
 const ADMINISTRATION_CALLS = {
-  // Makes every other call, sockets among them, without the filter seeing it.
+  // io_uring performs other calls, sockets included, without the filter.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
-  // The keys of the person's session are in no namespace.
+  // Keyrings are not confined by namespaces.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
@@ -82,20 +82,20 @@ export const NAMESPACES = namesOf(NAMESPACE_CALLS);
 export const ADMINISTRATION = namesOf(ADMINISTRATION_CALLS);
 
 export interface CallTable {
-  /** `AUDIT_ARCH_*` of the kernel. */
+  /** The kernel's `AUDIT_ARCH_*`. */
   readonly audit: number;
-  /** Numbers from here on belong to another way of calling the same kernel, which the table does not cover. */
+  /** Call numbers from here on belong to another ABI, which the table does not cover. */
   readonly foreignFrom?: number;
   readonly calls: Readonly<Record<CallName, number | undefined>>;
 }
 
-/** By Node's name of the architecture; undefined for one whose numbers we do not know. */
+/** Undefined for an architecture (in Node's naming) with unknown numbers. */
 export function callTable(arch: string): CallTable | undefined {
   const column = ['x64', 'arm64'].indexOf(arch);
   if (column === -1) return undefined;
   const entries = Object.entries(CALLS).map(([name, numbers]) => [name, numbers[column]]);
   const calls = Object.fromEntries(entries) as CallTable['calls'];
-  // From 0x40000000 on: the x32 interface of the same kernel.
+  // 0x40000000 starts the x32 ABI.
   return arch === 'x64'
     ? { audit: 0xc000003e, foreignFrom: 0x40000000, calls }
     : { audit: 0xc00000b7, calls };

@@ -17,7 +17,7 @@ export interface SeatbeltParts {
   readonly reach?: Reach | undefined;
 }
 
-/** Programs under rules of the kernel, by macOS's own `sandbox-exec`. */
+/** Runs programs with macOS's `sandbox-exec`. */
 export class SeatbeltDriver {
   readonly #parts: SeatbeltParts;
   readonly #home: string;
@@ -67,7 +67,7 @@ export class SeatbeltDriver {
     this.#files.close();
   }
 
-  /** Both the name and where it leads, so that a link on the way cannot be replaced either. */
+  /** Includes the path and its target, so that a link on the way cannot be replaced. */
   #resolved(policy: SandboxPolicy): SandboxPolicy {
     const real = (path: string): string => this.#parts.host.disk.real(path);
     const both = (paths: readonly string[]): readonly string[] => [
@@ -93,7 +93,7 @@ export class SeatbeltDriver {
   > {
     if (network.kind !== 'filtered') return undefined;
     const { env, reach = realReach(env) } = this.#parts;
-    // Every program of this machine could connect, so ours has to say a word.
+    // Every program of the machine can connect, so ours needs a token.
     const word = randomUuid();
     const token = `Basic ${Buffer.from(`sandbox:${word}`).toString('base64')}`;
     const proxy = new SandboxProxy({ rules: network, reach, token });
@@ -111,17 +111,17 @@ export class SeatbeltDriver {
 }
 
 export interface SeatbeltOrder {
-  /** Resolved, as in the policy that the plan made. */
+  /** With links resolved. */
   readonly policy: SandboxPolicy;
   /** The private directory for temporary files. */
   readonly scratch: string;
-  /** Port of our proxy on this machine's loopback, where the network is filtered. */
+  /** Our proxy's port on the loopback when the network is filtered. */
   readonly proxyPort?: number | undefined;
 }
 
 /**
- * The rules for `sandbox-exec`. Later ones win, so what is closed stands behind what is open. Nothing
- * is allowed that is not named.
+ * Builds the profile for `sandbox-exec`: nothing is allowed by default and later rules win, so denials follow
+ * grants.
  */
 export function seatbeltProfile(order: SeatbeltOrder): string {
   const { policy, scratch } = order;
@@ -130,14 +130,14 @@ export function seatbeltProfile(order: SeatbeltOrder): string {
     '(deny default)',
     ...BASE,
     '(allow file-read*)',
-    // Temporary files of other programs, and sockets among them.
+    // Other programs keep temporary files and sockets there.
     `(deny file-read* file-write* ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
     `(allow file-read-metadata ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
     ...areas(policy, scratch),
-    // Programs look up every directory on the way to where they work.
+    // Programs look up every directory on the way to their files.
     rule('allow file-read-metadata', wayToShown(policy).map(literal)),
     rule('deny file-write*', policy.protected.map(subpath)),
-    // Neither what is protected nor what is above it can be moved away and made anew.
+    // Protected paths and their parents must not be moved away and recreated.
     rule('deny file-write-unlink', aboveProtected(policy).map(literal)),
     `(allow file-write-data file-read* ${['/dev/null', '/dev/zero', '/dev/tty', '/dev/dtracehelper'].map(literal).join(' ')})`,
     '(deny file-write-setugid)',
@@ -149,7 +149,7 @@ export function seatbeltProfile(order: SeatbeltOrder): string {
     .join('\n');
 }
 
-/** What every program needs to start, and no more: no Apple events, no launch services, no pasteboard. */
+/** The minimum for a program to start, without Apple events, launch services or pasteboard. */
 const BASE = [
   '(allow process-exec process-fork)',
   '(allow process-info* (target same-sandbox))',
@@ -176,7 +176,7 @@ function network({ policy, proxyPort }: SeatbeltOrder): readonly string[] {
   if (policy.network.kind === 'open') {
     return ['(allow network-outbound (remote ip))', ...(binding(policy) ?? [])];
   }
-  // Only the proxy: other services of this machine listen on the same loopback.
+  // Only the proxy, because other services listen on the same loopback.
   const out =
     proxyPort === undefined
       ? []
@@ -202,7 +202,7 @@ function sockets({ weaker }: SandboxPolicy): readonly string[] {
   return ['(allow system-socket)', ...paths.map((path) => `(allow network-outbound ${path})`)];
 }
 
-/** Deeper ones behind, so that they win; where a place is named twice, it is hidden. */
+/** Deeper paths come later and win; for equal paths hiding wins. */
 function areas(policy: SandboxPolicy, scratch: string): readonly string[] {
   const all = [
     ...policy.shown.map((path) => ({ path, head: 'allow file-read*' })),
@@ -218,7 +218,7 @@ function areas(policy: SandboxPolicy, scratch: string): readonly string[] {
     .map(({ path, head }) => `(${head} ${subpath(path)})`);
 }
 
-/** Hidden directories above what is shown. Their names can be looked up; what is in them cannot. */
+/** Hidden directories above shown paths: their metadata is readable, their content is not. */
 function wayToShown({ hidden, shown, writable }: SandboxPolicy): readonly string[] {
   const way = new Set<string>();
   for (const path of [...shown, ...writable]) {
@@ -251,7 +251,7 @@ function literal(path: string): string {
   return `(literal ${quoted(path)})`;
 }
 
-/** fail-closed: nothing in a path can end the text it stands in. */
+/** fail-closed: a path cannot end its string literal. */
 function quoted(path: string): string {
   return `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n').replace(/\r/g, '\\r')}"`;
 }

@@ -5,33 +5,33 @@ import { join } from '../../platform/fs/paths.js';
 export type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
 
 export interface FindOrder {
-  /** Absolute. Nothing there: nothing found. */
+  /** An absolute path, which may not exist. */
   readonly start: string;
-  /** How many levels below the start are looked at. Absent: all. */
+  /** Levels below the start; all when absent. */
   readonly depth?: number | undefined;
-  /** For the message: what is looked for. */
+  /** What is searched for, for the error message. */
   readonly wanted: string;
-  /** Also searches libraries and repositories, as a deny rule names files in them, too. */
+  /** Also searches libraries and repositories, for deny rules that name files there. */
   readonly entersAll?: boolean;
-  /** What is taken is not looked into. */
+  /** Whether to take an entry; taken directories are not searched. */
   take(path: string, name: string, kind: FileStat['kind']): boolean;
 }
 
-/** Looks for files by name. Remembers what each directory held for as long as it stays unchanged. */
+/** Searches files by name and caches unchanged directories. */
 export interface Finder {
   /**
-   * What is taken, and directories that cannot be listed. Throws where there is more than can be
-   * looked at before every command.
+   * Returns the taken paths and unreadable directories. Throws above the entry limits, because the search
+   * runs before every command.
    */
   find(order: FindOrder): Promise<readonly string[]>;
 }
 
 export const MOST_ENTRIES = 200_000;
-/** Counted apart: a normal project has more files in its libraries than of its own. */
+/** Separate, because libraries usually contain more files than the project. */
 const MOST_LIBRARY_ENTRIES = 2_000_000;
-/** A directory that changed this lately may change again within the same tick of its time stamp. */
+/** A directory changed this recently may change again without a new time stamp. */
 const SETTLED_MS = 50;
-/** Searches for names that programs trust skip them: the tools that own them write there. */
+/** Skipped unless `entersAll`: only their own tools write there. */
 const LIBRARIES: ReadonlySet<string> = new Set(['node_modules', '.git', '.hg', '.svn']);
 
 type Entries = Awaited<ReturnType<FileSystem['list']>>;
@@ -71,7 +71,7 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
         const next: Level[] = [];
         for (const { directory, kind: owner } of level) {
           const entries = await look(directory).catch((): undefined => undefined);
-          // fail-closed: its owner, whose programs run inside, can make it readable and look.
+          // fail-closed: a program of the same user could make it readable.
           if (entries === undefined) paths.push(directory);
           for (const { name, kind } of entries ?? []) {
             if (left[owner]-- <= 0) throw tooMany(start, wanted);
@@ -91,7 +91,7 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
   };
 }
 
-/** fail-closed: what was not looked at may hold what the sandbox has to keep. */
+/** fail-closed: unsearched directories may contain files to protect. */
 function tooMany(start: string, wanted: string): PortcullisError {
   return new PortcullisError(
     'denied',

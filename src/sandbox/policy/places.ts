@@ -12,7 +12,7 @@ import {
 } from '../../platform/fs/paths.js';
 import type { Finder } from './find.js';
 
-/** Directories of the list that builds write to; of these only what is named below is kept. */
+/** Protected directories that builds write to; only the files below are protected there. */
 const BUILD_DIRECTORIES: ReadonlySet<string> = new Set(['.gradle', '.yarn', '.bundle', '.cargo']);
 const IN_BUILD_DIRECTORIES = [
   '.cargo/config',
@@ -23,21 +23,21 @@ const IN_BUILD_DIRECTORIES = [
 ];
 
 /**
- * What may not come into being either: the next start of some program would run or trust it. While a
- * program runs these are empty directories, so none is named here that git or a build would trip over.
+ * Paths whose creation is prevented too, because another program would run or trust them. They appear as
+ * empty directories, so the list omits names that would confuse git or builds.
  */
 const NOT_TO_BE_MADE = `.git .claude .portcullis .mcp.json .vscode .idea .devcontainer .husky
   .githooks .cursor .envrc`
   .trim()
   .split(/\s+/);
 
-/** The same in a home. */
+/** The same for a home directory. */
 const NOT_IN_A_HOME = `.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .profile .zshrc
   .zprofile .zshenv .zlogin .ssh .config/fish .config/git .config/systemd .config/autostart`
   .trim()
   .split(/\s+/);
 
-/** In git's own directory: what it runs, or by which it decides what to run. */
+/** Files in git's directory that git runs or reads as configuration. */
 const IN_GIT = ['config', 'config.worktree', 'info/attributes', 'commondir', 'gitdir'];
 
 const ENVIRONMENTS = ['.venv', 'venv', 'env', '.env'];
@@ -45,7 +45,7 @@ const ACTIVATES = /^(activate(\.\w+)?|Activate\.ps1|activate_this\.py|python[\d.
 
 type PlaceFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText'>;
 
-/** What stays as it is inside a tree that may be written. */
+/** The protected paths inside a writable tree. */
 export async function protectedIn(
   root: string,
   tools: { readonly fs: PlaceFiles; readonly finder: Finder; readonly home: string },
@@ -66,7 +66,7 @@ export async function protectedIn(
   for (const path of kept) {
     if (basename(path) !== '.git') continue;
     const stat = await tools.fs.lstat(path);
-    // A file that leads elsewhere is kept whole, and so is a place where none is yet.
+    // A `.git` file or a missing `.git` is protected as a whole.
     if (stat?.kind !== 'directory') continue;
     opened.add(path);
     for (const inner of await protectedInGit(path, tools.fs)) kept.add(inner);
@@ -74,7 +74,7 @@ export async function protectedIn(
   return [...kept].filter((path) => !opened.has(path));
 }
 
-/** What git runs or goes by, in a directory that is git's own: those of worktrees and submodules too. */
+/** What git runs or reads as configuration in a git directory, including worktrees and submodules. */
 export async function protectedInGit(
   directory: string,
   fs: PlaceFiles,
@@ -95,11 +95,11 @@ export async function protectedInGit(
   return kept;
 }
 
-/** Submodules are kept under their names, which may be paths. */
+/** Submodules are stored by name, which may be a path. */
 async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<readonly string[]> {
   const modules: string[] = [];
   for (const name of await namesIn(directory, fs)) {
-    // fail-closed: git would run the hooks of a submodule that lies deeper.
+    // fail-closed: git would run hooks of deeper submodules.
     if (depth > DEEPEST_MODULE) {
       throw new PortcullisError('denied', `${directory} is too deep to look for submodules`, {
         remedy: 'the sandbox has to know which hooks git runs: move it away',
@@ -115,11 +115,11 @@ async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<
 const DEEPEST_MODULE = 32;
 const LONGEST_CONFIG = 16 * 1024 * 1024;
 
-/** Where the configuration of a repository has its hooks and the rest of itself. */
+/** The hooks directory and included files that a repository's configuration names. */
 async function namedByConfig(directory: string, fs: PlaceFiles): Promise<readonly string[]> {
   const config = join(directory, 'config');
   if ((await fs.lstat(config))?.kind !== 'file') return [];
-  // fail-closed: hooks that it names would not be protected, and git would run them outside.
+  // fail-closed: without the configuration its hooks are unknown, and git would run them outside the sandbox.
   const unknown = (why: string): PortcullisError =>
     new PortcullisError('denied', `${config} cannot be read: ${why}`, {
       remedy:
@@ -136,14 +136,14 @@ async function namedByConfig(directory: string, fs: PlaceFiles): Promise<readonl
     if (!isHooks && !/^include(if\..*)?\.path$/s.test(key)) continue;
     if (path === '' || path.startsWith('~')) continue;
     const place = resolve(isHooks ? dirname(directory) : directory, path);
-    // The whole project cannot be kept.
+    // A path that contains the whole project cannot be protected.
     if (isInside(dirname(directory), place)) continue;
     if (isHooks || (await fs.lstat(place)) !== undefined) named.push(place);
   }
   return named;
 }
 
-/** The shared directory of git for a tree whose `.git` is a file, if both know of each other. */
+/** The shared git directory of a linked worktree, if both refer to each other. */
 export async function sharedGit(
   root: string,
   fs: Pick<FileSystem, 'readText'>,
@@ -152,12 +152,12 @@ export async function sharedGit(
   if (own === undefined || isInside(own, root)) return undefined;
   const shared = /^(.+)\/worktrees\/[^/]+$/.exec(own)?.[1];
   if (shared === undefined) return undefined;
-  // fail-closed: a `.git` file that somebody wrote to point elsewhere opens nothing.
+  // fail-closed: a `.git` file that points elsewhere gives no access.
   const back = await fs.readText(join(own, 'gitdir'), { maxBytes: 4096 }).catch(() => '');
   return resolve(dirname(back.trim())) === resolve(root) ? shared : undefined;
 }
 
-/** Git's records of all trees but this one. */
+/** Git's records of the other worktrees. */
 export async function otherTrees(
   shared: string,
   root: string,
@@ -169,7 +169,7 @@ export async function otherTrees(
   return all.filter((path) => path !== own);
 }
 
-/** Of the main checkout, beside what git runs. */
+/** Files of the main checkout, protected in addition. */
 export const OF_MAIN_CHECKOUT = ['HEAD', 'index'];
 
 function isProtectedName(path: string, name: string, isDirectory: boolean): boolean {
@@ -203,7 +203,7 @@ async function namesIn(
   return entries.map(({ name }) => name);
 }
 
-/** Files of the home in which programs keep keys, tokens, passwords and what was typed. */
+/** Files in the home directory with keys, tokens, passwords or history. */
 const CREDENTIALS = `.ssh .aws .gnupg .netrc .azure .kube .oci .docker .npmrc .yarnrc.yml .pypirc
   .git-credentials .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml
   .m2/settings-security.xml .gradle/gradle.properties .terraform.d/credentials.tfrc.json .terraformrc
@@ -221,7 +221,7 @@ export function credentialPlaces(home: string): readonly string[] {
   return CREDENTIALS.map((name) => join(home, name));
 }
 
-/** Of the user's configuration: what programs inside may need to run. All else there is hidden. */
+/** The parts of the user's configuration that programs inside may need; the rest is hidden. */
 const SHOWN_CONFIGURATION =
   `skills agents commands hooks plugins rules output-styles CLAUDE.md`.split(/\s+/);
 
@@ -231,16 +231,16 @@ export function shownConfiguration(configDir: string): readonly string[] {
 
 export type PlantedFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText' | 'remove'>;
 
-/** What makes a plain directory a repository, with settings and hooks that git follows. */
+/** The entries that turn a directory into a repository with its own settings and hooks. */
 const BARE = ['HEAD', 'objects', 'refs'];
 const SMALL = 4096;
-/** By these git comes to settings elsewhere, or to more of them. */
+/** Files by which git finds other or further settings. */
 const LEADS = ['commondir', 'config.worktree'];
 
 /**
- * Things that cannot be kept from being made without breaking git itself: a file that leads git to
- * settings elsewhere, and a repository where there was none. They are taken away after the program has
- * ended, before anything else of ours looks there. Call it before the program runs.
+ * Detects files that cannot be prevented without breaking git: redirects to other settings and new
+ * repositories. Call it before the program runs; the returned function removes them afterwards, before we run
+ * git there.
  */
 export async function watchForPlanted(
   trees: readonly string[],
@@ -275,7 +275,7 @@ export async function watchForPlanted(
   };
 }
 
-/** In a repository. A file of that name elsewhere means nothing. */
+/** A file of that name counts only in a repository. */
 async function isLead(path: string, fs: PlantedFiles): Promise<boolean> {
   const stat = await fs.lstat(path);
   if (stat === undefined || stat.kind === 'directory') return false;
@@ -285,7 +285,7 @@ async function isLead(path: string, fs: PlantedFiles): Promise<boolean> {
 
 async function worktreesOf(directory: string, fs: PlantedFiles): Promise<readonly string[]> {
   const parent = join(directory, 'worktrees');
-  // Of git's own directories alone: a project may have one of that name.
+  // Only in git directories, because a project may have a `worktrees` directory.
   if ((await fs.lstat(join(directory, 'HEAD'))) === undefined) return [];
   if ((await fs.lstat(parent))?.kind !== 'directory') return [];
   return (await fs.list(parent)).map(({ name }) => join(parent, name));

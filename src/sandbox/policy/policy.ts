@@ -37,32 +37,32 @@ export interface PolicyParts {
   readonly home: string;
   readonly configDir: string;
   readonly stateDirectory: string;
-  /** Where the session works. */
+  /** The session's working directory. */
   readonly cwd: string;
   readonly settings: SandboxSettings;
-  /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
+  /** All settings files, because writing them changes the next policy. */
   readonly settingsFiles?: readonly string[];
-  /** Directories of plugins: whoever writes there changes guards. */
+  /** Plugin directories, which contain hooks. */
   readonly plugins?: readonly string[];
   rules(agent: AgentRef): RuleSet;
-  /** Told once of each: what the fence cannot hold to the letter. */
+  /** Reports once what the sandbox cannot enforce exactly. */
   tell(text: string): void;
 }
 
-/** Whose program is to be fenced in. */
+/** Whose program runs, and with which extras. */
 export interface PolicyOrder {
   readonly agent: AgentRef;
-  /** The directories that its owner works in. */
+  /** Its owner's working directories. */
   readonly roots: readonly string[];
-  /** Directories of ours that it needs: where hooks leave variables, where long output lies. */
+  /** Our own directories that it needs, such as for hook variables or long output. */
   readonly lent?: { readonly readable?: readonly string[]; readonly writable?: readonly string[] };
-  /** The room for temporary files that it shares with others of this name. */
+  /** The name of a shared temporary directory. */
   readonly scratch?: string;
-  /** Hides the checkout of the project from an agent that works in a tree of its own. */
+  /** Hides the project's checkout from an agent with its own worktree. */
   readonly hidesCheckout?: boolean;
 }
 
-/** Works out, before each program, what it may do. */
+/** Computes the policy before each program. */
 export async function sandboxPolicy(
   parts: PolicyParts,
   order: PolicyOrder,
@@ -93,7 +93,7 @@ interface Job {
   readonly parts: PolicyParts;
 }
 
-/** What the session may not, no agent of it may; what it may, an agent may not by that alone. */
+/** Denials of the session apply to every agent; an agent's grants must also be granted to the session. */
 function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
   const own = rules(agent);
   if (agent.depth === 0) return own;
@@ -104,9 +104,9 @@ function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
 
 interface Writable {
   readonly trees: readonly string[];
-  /** Inside them and not to be written. */
+  /** Protected paths inside the trees. */
   readonly kept: readonly string[];
-  /** Those among the trees that are git's own. */
+  /** The git directories among the trees. */
   readonly shared: readonly string[];
 }
 
@@ -124,11 +124,11 @@ async function writableOf(job: Job): Promise<Writable> {
     ...(await hiddenCheckouts(job)),
   ];
   const more = (await resolved(granted, parts)).filter((path) => {
-    // A rule for everything was not meant to open the fence, and nothing around a root is.
+    // Rules that cover everything, the home directory or a parent of a root do not open the sandbox.
     if (path === '/' || path === parts.home || roots.some((root) => isInside(root, path))) {
       return false;
     }
-    // An agent with a tree of its own stays out of the project's.
+    // An agent with its own workspace may not write to the project.
     return agent.workspace === undefined || !project.some((one) => isInside(path, one));
   });
   const kept: string[] = [];
@@ -139,7 +139,7 @@ async function writableOf(job: Job): Promise<Writable> {
     shared.push(git);
     kept.push(...(await protectedInGit(git, parts.fs)));
     kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
-    // Git takes trees that it cannot see for deleted, and removes its records of them.
+    // Git treats worktrees that it cannot see as deleted and would prune their records.
     if (isApart(order)) kept.push(...(await otherTrees(git, root, parts.fs)));
   }
   const lent = await resolved(order.lent?.writable ?? [], parts);
@@ -152,7 +152,7 @@ async function protectedOf(
 ): Promise<readonly string[]> {
   const base = { cwd: parts.cwd, home: parts.home };
   const spots: Spot[] = [
-    // What may not be read may not be written either.
+    // A path denied for reading is denied for writing too.
     ...rules.deny
       .filter((rule) => rule.spec.kind === 'path')
       .flatMap((rule) => restrictedSpots(rule, base)),
@@ -174,7 +174,7 @@ async function protectedOf(
     ...(parts.settingsFiles ?? []),
     ...(parts.plugins ?? []),
   ];
-  // The name too: a link in its place must not be replaced by one that leads elsewhere.
+  // Includes the unresolved name, so that a link there cannot be replaced.
   const all = [...named, ...(await resolved(named, parts))];
   return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));
 }
@@ -198,14 +198,15 @@ async function readableOf(
     parts,
   );
   const checkouts = await hiddenCheckouts(job);
-  // No setting opens our own state or the checkout; what a rule denies by name stays denied under that name.
+  // No setting reveals our own state or the hidden checkout, and a path denied by its exact name stays
+  // denied.
   const reopened = asked.filter(
     (path) => ![...own, ...checkouts].some((one) => isInside(path, one)),
   );
   const credentials = (await resolved(credentialPlaces(parts.home), parts)).filter(
     (path) => !reopened.includes(path) && !trees.includes(path),
   );
-  // Also where nothing is hidden: places for temporary files are others inside.
+  // Shown even when nothing is hidden, because temporary directories are private inside.
   const lent = await resolved(order.lent?.readable ?? [], parts);
   const shown = [
     ...reopened.filter((path) => !denied.includes(path)),
@@ -222,18 +223,18 @@ function isApart({ agent: { isolation, workspace }, hidesCheckout }: PolicyOrder
   return hidesCheckout === true && isolation === 'worktree' && workspace !== undefined;
 }
 
-/** The checkouts that an agent in a tree of its own works apart from, with all other trees in them. */
+/** The checkouts hidden from an agent in its own worktree, including all other worktrees. */
 async function hiddenCheckouts({ order, parts }: Job): Promise<readonly string[]> {
   const { workspace } = order.agent;
   if (!isApart(order) || workspace === undefined) return [];
   const around = mainCheckout(workspace)?.main;
   const all = [checkoutOf(parts), ...(around === undefined ? [] : [around])];
   const own = await resolved([workspace], parts);
-  // A session that was started in the workspace has no other checkout than the workspace itself.
+  // For a session started in the workspace the checkout is the workspace itself.
   return (await resolved(all, parts)).filter((path) => !own.some((one) => isInside(path, one)));
 }
 
-/** What an agent in a tree can read beside its workspace: the tree around it, git's data, linked directories. */
+/** What an agent in a worktree may read besides its workspace: the tree around it, git data and linked directories. */
 async function sharedWithTree({ order, settings, parts }: Job): Promise<readonly string[]> {
   const { workspace } = order.agent;
   if (workspace === undefined) return [];
@@ -260,7 +261,7 @@ function networkOf(settings: SandboxSettings, rules: RuleSet): SandboxNetwork {
   const allowRules = settings.managedDomainsOnly ? rules.allow.filter(isManaged) : rules.allow;
   const allowed = [...named(settings.allowedDomains), ...patterns(allowRules)];
   const denied = [...named(settings.deniedDomains), ...patterns(rules.deny)];
-  // A ban of the tool altogether is a ban of the network for it, and says nothing of programs.
+  // A deny rule for the whole tool says nothing about programs.
   if (allowed.length === 0) return { kind: 'none' };
   const fits = (list: readonly DomainPattern[], host: string): boolean =>
     list.some((pattern) => matchesDomain(pattern, urlOf(host)));
@@ -282,7 +283,7 @@ function isEdit({ spec }: Rule): boolean {
   return spec.kind === 'path' && spec.access === 'write' && spec.everyTool;
 }
 
-/** A path that opens something must be one; patterns open nothing. */
+/** Returns a granted path; patterns grant nothing. */
 function literal(
   { path, label }: SandboxPath,
   { cwd, home, tell }: PolicyParts,
@@ -297,7 +298,7 @@ function restoredCase(path: string, found: string): string {
   return found.toLowerCase() === path.toLowerCase() ? path : found;
 }
 
-/** In the checkout, and where agents have copies of it. */
+/** Resolves spots in the checkout and in the agents' copies of it. */
 async function foundInTrees(
   spots: readonly Spot[],
   { order: { agent }, parts }: Pick<Job, 'order' | 'parts'>,
@@ -310,12 +311,12 @@ async function foundInTrees(
   const others = (await treesOf(checkout, parts)).filter((at) => !own.includes(at));
   const mine = await resolveSpots(spotsInTrees(spots, checkout, own), parts.finder);
   const theirs = await resolveSpots(spotsInTrees(spots, checkout, others), parts.finder);
-  // Nothing can come into being in a tree of others, so what is not there needs no place held free.
+  // Nothing can be created in other agents' trees, so missing paths need no mount point.
   const there = await Promise.all(theirs.map((path) => parts.fs.lstat(path)));
   return [...here, ...mine, ...theirs.filter((_, at) => there[at] !== undefined)];
 }
 
-/** Below it, and beside it where it is a tree itself. */
+/** The worktrees below the checkout, and its siblings when it is a worktree itself. */
 async function treesOf(checkout: string, { fs }: PolicyParts): Promise<readonly string[]> {
   const around = treeAround(checkout);
   const directories = [
@@ -335,7 +336,7 @@ function treeOf(workspace: string): string {
   return nearestRepository(workspace) ?? workspace;
 }
 
-/** With links followed: of a link in a tree, both it and what it leads to. */
+/** Resolves links and keeps both the path and its target. */
 async function resolved(
   paths: readonly string[],
   { fs }: Pick<PolicyParts, 'fs'>,

@@ -10,20 +10,20 @@ import type { Rule } from '../../permissions/rules/rules.js';
 import { isInside, join, relative, resolve } from '../../platform/fs/paths.js';
 import type { Finder } from './find.js';
 
-/** What a path rule names: one place with all below it, or what a search finds. */
+/** What a path rule covers: one path with everything below, or the results of a search. */
 export type Spot =
   | { readonly kind: 'place'; readonly path: string }
   | {
       readonly kind: 'search';
       readonly start: string;
-      /** Absent: whatever is below. */
+      /** Unlimited when absent. */
       readonly depth?: number;
-      /** The rule that it comes from. */
+      /** The text of its rule. */
       readonly spec: string;
       matches(path: string): boolean;
     };
 
-/** What a restriction is about; a rule that may be read in two ways is about both. */
+/** The spots of a restriction; an ambiguous rule covers both readings. */
 export function restrictedSpots(rule: Rule, base: Omit<PatternBase, 'root'>): readonly Spot[] {
   const spec = specOf(rule);
   if (spec === undefined || rule.spec.kind !== 'path') return [];
@@ -33,24 +33,24 @@ export function restrictedSpots(rule: Rule, base: Omit<PatternBase, 'root'>): re
   return also === undefined ? [first] : [first, spotOf(`/${spec}`, place, also)];
 }
 
-/** The tree that a grant opens; undefined where it is no whole tree. */
+/** The tree that a grant opens; undefined when it is not a whole tree. */
 export function grantedTree(rule: Rule): string | undefined {
   if (rule.spec.kind !== 'path') return undefined;
   const { anchor, segments } = rule.spec.pattern;
   const names = withoutTail(segments);
-  // Wildcards open single files, and which ones is not known before the command runs.
+  // The files that wildcards match are unknown before the command runs.
   if (rule.spec.pattern.folded || names.some((name) => typeof name !== 'string')) return undefined;
   return resolve('/', ...anchor, ...(names as readonly string[]));
 }
 
-/** As the text of a settings file names it, wildcards and all. */
+/** Parses a path from a settings file, including wildcards. */
 export function spotOfPath(path: string, base: Omit<PatternBase, 'root'>): Spot {
   const spec = `/${path}`;
   const place = { ...base, root: base.cwd };
   return spotOf(spec, place, parsePathPattern(spec, place, { use: 'restrict' }));
 }
 
-/** The same places in working trees of the checkout: what restricts a file restricts its copies. */
+/** Maps spots to worktrees of the checkout, because a restriction also covers copies. */
 export function spotsInTrees(
   spots: readonly Spot[],
   checkout: string,
@@ -63,7 +63,7 @@ export function spotsInTrees(
         return isInside(spot.path, checkout) ? [{ ...spot, path: there(spot.path) }] : [];
       }
       const { start, matches } = spot;
-      // One that begins above the checkout goes through it.
+      // A search that starts above the checkout passes through it.
       if (!isInside(start, checkout) && !isInside(checkout, start)) return [];
       return [
         {
@@ -76,7 +76,7 @@ export function spotsInTrees(
   });
 }
 
-/** Every path that the spots stand for now. */
+/** The paths that the spots cover at present. */
 export async function resolveSpots(
   spots: readonly Spot[],
   finder: Finder,
@@ -104,7 +104,7 @@ function specOf({ text }: Rule): string | undefined {
 }
 
 function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
-  // The pattern of a restriction has lost the case of its names; as a grant it keeps it.
+  // Restrictions fold case, so the exact names come from parsing it as a grant.
   const exact = parsePathPattern(spec, base, { use: 'grant' });
   const anchor = resolve('/', ...exact.anchor);
   const names = withoutTail(pattern.segments);
@@ -117,7 +117,7 @@ function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
   return { kind: 'search', start, depth, spec, matches: (path) => matchesPath(pattern, path) };
 }
 
-/** `dir/**` and `dir/*` speak of all that is in the directory. */
+/** `dir/**` and `dir/*` cover the whole directory. */
 function withoutTail(segments: readonly Segment[]): readonly Segment[] {
   const last = segments.at(-1);
   const isAll =

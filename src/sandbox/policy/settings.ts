@@ -6,53 +6,52 @@ import type { CommandPattern } from '../../permissions/rules/rules.js';
 import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
 import { type EffectiveSettings, isOfProject, type SettingValues } from '../../settings/types.js';
 
-/** What `sandbox.*` and `portcullis.sandbox.*` say, after locks and trust. */
+/** The values of `sandbox.*` and `portcullis.sandbox.*` after locks and trust. */
 export interface SandboxSettings {
-  /** Who asked for it; undefined: nothing is fenced. */
+  /** The setting that enables the sandbox; undefined when it is off. */
   readonly enabled: Sourced<true> | undefined;
-  /** Nothing starts where there is no sandbox. True unless somebody who may says otherwise. */
+  /** Programs must not run without a sandbox; true by default. */
   readonly required: boolean;
-  /** Commands that run inside need no asking. */
+  /** Sandboxed commands need no permission. */
   readonly autoAllow: boolean;
   /** Whether a command may ask to run outside. */
   readonly mayLeave: boolean;
-  /** Commands that run outside, each as a rule for Bash would name it. */
+  /** Commands that run outside, as patterns of Bash rules. */
   readonly excluded: readonly ExcludedCommand[];
   readonly hooks: boolean;
   readonly servers: boolean;
-  /** Names of servers that run outside. */
+  /** Servers that run outside. */
   readonly excludedServers: ReadonlySet<string>;
-  /** No fence around files, only around the network. */
+  /** Restricts only the network, not files. */
   readonly filesOpen: boolean;
   readonly allowWrite: readonly SandboxPath[];
   readonly denyWrite: readonly SandboxPath[];
   readonly denyRead: readonly SandboxPath[];
   readonly allowRead: readonly SandboxPath[];
-  /** Directories of the checkout that trees of agents have as links (`worktree.symlinkDirectories`). */
+  /** Directories of the checkout that agent worktrees link to (`worktree.symlinkDirectories`). */
   readonly linkedDirectories: readonly string[];
   readonly allowedDomains: readonly Sourced<string>[];
   readonly deniedDomains: readonly Sourced<string>[];
-  /** Rules for WebFetch count only where an administrator wrote them. */
+  /** Only an administrator's WebFetch rules count. */
   readonly managedDomainsOnly: boolean;
-  /** Names of variables that no sandboxed program gets. */
+  /** Variables removed from the environment of sandboxed programs. */
   readonly droppedVariables: readonly string[];
   readonly nestedUserNamespaces: boolean;
   readonly localBinding: boolean;
   readonly unixSockets: 'all' | readonly string[];
   readonly bwrapPath: string | undefined;
-  /** What cannot be honoured, in words for people. */
+  /** Settings that cannot be honoured. */
   readonly problems: readonly SandboxProblem[];
 }
 
 export interface ExcludedCommand {
   readonly pattern: CommandPattern;
-  /** As written, with its place. */
+  /** The text with its source. */
   readonly label: string;
 }
 
-/** A path of a settings file. */
 export interface SandboxPath {
-  /** Absolute, with its wildcards. */
+  /** Absolute; may contain wildcards. */
   readonly path: string;
   readonly label: string;
 }
@@ -70,14 +69,14 @@ export interface SettingsPlace {
   readonly configDir: string;
 }
 
-/** Reads what is in force. Where two say different things, the stricter holds. */
+/** Reads the effective settings; on conflict the stricter one wins. */
 export function sandboxSettings(values: SettingValues, place: SettingsPlace): SandboxSettings {
   const problems: SandboxProblem[] = [];
   const flag = (key: string): boolean => values.get(key)?.value === true;
   const managedDomainsOnly = flag('sandbox.network.allowManagedDomainsOnly');
   const leaving = values.get('sandbox.allowUnsandboxedCommands');
   const mayLeave = leaving?.value !== false;
-  // Whoever locks it from above does not want a repository to widen it.
+  // A lock by the user or administrator also stops a repository from widening it.
   const locked = managedDomainsOnly || (leaving?.value === false && !isOfProject(leaving.source));
   const counts = (one: Sourced<unknown>): boolean => !(locked && isOfProject(one.source));
   const texts = (key: string): readonly Sourced<string>[] =>
@@ -126,7 +125,7 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
   };
 }
 
-/** fail-closed: who asks for a sandbox gets one or nothing, unless he says that he can do without. */
+/** fail-closed: a requested sandbox is required unless a trusted source waives it. */
 function isRequired(values: SettingValues): boolean {
   const said = values.said('sandbox.failIfUnavailable');
   if (said.some(({ value }) => value === true)) return true;
@@ -147,7 +146,7 @@ function isGranted(
 }
 
 function excludedOf(one: Sourced<string>, problems: SandboxProblem[]): ExcludedCommand {
-  // `Bash(docker *)` is understood as well.
+  // `Bash(docker *)` is accepted too.
   const text = /^Bash\((.*)\)$/s.exec(one.value.trim())?.[1] ?? one.value;
   const pattern = parseCommandPattern(text);
   if (pattern.tokens === undefined && /^\S+$/.test(text.trim())) {
@@ -161,7 +160,7 @@ function excludedOf(one: Sourced<string>, problems: SandboxProblem[]): ExcludedC
   return { pattern, label: labelOf(one) };
 }
 
-/** fail-closed: a ban that nobody understands stops the start; a grant that nobody understands opens nothing. */
+/** fail-closed: an invalid denied domain stops the start; an invalid allowed one grants nothing. */
 function domainsOf(
   list: readonly Sourced<string>[],
   problems: SandboxProblem[],
@@ -193,7 +192,7 @@ function readCredentials(
   const files: SandboxPath[] = [];
   const variables: string[] = [];
   const wrong = (source: Sourced<unknown>, message: string, remedy: string): void => {
-    // fail-closed: a secret that would be seen after all is no detail.
+    // fail-closed: an exposed secret is a fatal problem.
     problems.push({ severity: 'fatal', message, remedy, source });
   };
   const read = (key: string, field: string, take: (one: Sourced<string>) => void): void => {
@@ -216,7 +215,10 @@ function readCredentials(
   return { files, variables };
 }
 
-/** `/x` is absolute, `~/x` in the home, all else is in the project; for the user's own file in its directory. */
+/**
+ * Resolves `/x` as absolute, `~/x` in the home, and other paths in the project or, for the user's settings,
+ * in their directory.
+ */
 function absolute(one: Sourced<string>, place: SettingsPlace): string {
   const text = one.value.startsWith('//') ? one.value.slice(1) : one.value;
   const expanded = expandHome(text, place.home);
@@ -242,8 +244,8 @@ function textOf(one: Sourced<unknown> | undefined): string | undefined {
 }
 
 /**
- * Who asks for a sandbox; undefined: nobody does. A repository can switch it on, and off only where
- * nobody else has said anything.
+ * The setting that enables the sandbox, if any. A repository can enable it, but disable it only when no other
+ * source sets it.
  */
 export function sandboxAskedBy(values: SettingValues): Sourced<true> | undefined {
   const said = values.said('sandbox.enabled');
@@ -252,7 +254,7 @@ export function sandboxAskedBy(values: SettingValues): Sourced<true> | undefined
   return isOn(others) ? others : said.filter((one) => isOfProject(one.source)).find(isOn);
 }
 
-/** Files of settings that the command line named: they can lie anywhere, in the project too. */
+/** Settings files named on the command line, which may be anywhere, even in the project. */
 export function namedSettings({ places }: Pick<EffectiveSettings, 'places'>): readonly string[] {
   return places.filter(({ source }) => source === 'cli').map(({ path }) => path);
 }

@@ -2,13 +2,13 @@ import type { SandboxSettings } from '../policy/settings.js';
 import type { SandboxNetwork } from '../types.js';
 
 /**
- * By these programs find an agent that signs, decrypts or commands for whoever asks: with the name
- * alone they would only fail in a stranger way.
+ * Variables that lead to agents which sign, decrypt or run commands; inside the sandbox they would only cause
+ * strange failures.
  */
 const AGENTS =
   /^(SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|GNOME_KEYRING_CONTROL|DBUS_(SESSION|SYSTEM)_BUS_ADDRESS|DOCKER_HOST|CONTAINER_HOST|PODMAN_HOST|WAYLAND_DISPLAY|DISPLAY|XAUTHORITY|TMUX|STY|VSCODE_IPC_HOOK(_CLI)?|VSCODE_GIT_\w+|GIT_ASKPASS|SSH_ASKPASS)$/;
 
-/** The environment of a program inside: without the ways to agents outside, and what settings take out. */
+/** The environment for a sandboxed program: without agent variables and those that settings remove. */
 export function fencedEnvironment(
   env: Readonly<Record<string, string>>,
   { droppedVariables, unixSockets }: Pick<SandboxSettings, 'droppedVariables' | 'unixSockets'>,
@@ -23,14 +23,14 @@ export function fencedEnvironment(
   );
 }
 
-/** The environment of a program inside, as far as the fence itself changes it. */
+/** The environment as the sandbox itself changes it. */
 export function programEnvironment(
   env: Readonly<Record<string, string>>,
   network: SandboxNetwork,
   options: {
-    /** Where temporary files go, or undefined when that is as outside. */
+    /** The directory for temporary files; undefined to keep the outside one. */
     readonly temporary?: string | undefined;
-    /** The address of the proxy, where the network is filtered. */
+    /** The proxy's address when the network is filtered. */
     readonly proxy?: string | undefined;
   },
 ): Record<string, string> {
@@ -43,13 +43,13 @@ export function programEnvironment(
   return options.proxy === undefined ? inside : { ...inside, ...proxyEnvironment(options.proxy) };
 }
 
-/** Of a proxy outside, which cannot be reached from inside. */
+/** Variables that name an outside proxy, which is unreachable from inside. */
 const PROXY_VARIABLE =
   /^(npm_config_)?(https?|all|ftp|no|rsync|grpc)_?proxy$|^YARN_HTTPS?_PROXY$|^GLOBAL_AGENT_/i;
 
 const LOCAL = 'localhost,127.0.0.1,::1';
 
-/** By which common programs find a proxy. */
+/** The variables in which common programs expect a proxy. */
 export function proxyEnvironment(proxy: string): Record<string, string> {
   const both = (name: string, value: string): Record<string, string> => ({
     [name]: value,
@@ -58,7 +58,7 @@ export function proxyEnvironment(proxy: string): Record<string, string> {
   return {
     ...both('http_proxy', proxy),
     ...both('https_proxy', proxy),
-    // Not as SOCKS, which the same port speaks too: several programs refuse to start when they see it.
+    // Not as SOCKS, although the port supports it: several programs refuse to start then.
     ...both('all_proxy', proxy),
     ...both('ftp_proxy', proxy),
     ...both('no_proxy', LOCAL),
@@ -69,7 +69,7 @@ export function proxyEnvironment(proxy: string): Record<string, string> {
     YARN_HTTP_PROXY: proxy,
     YARN_HTTPS_PROXY: proxy,
     CARGO_HTTP_PROXY: proxy,
-    // Node's own fetch, from the versions on that know it.
+    // For the fetch of newer Node versions.
     NODE_USE_ENV_PROXY: '1',
   };
 }

@@ -17,23 +17,23 @@ import { fencedEnvironment } from './environment.js';
 import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';
 import type { FenceOrder } from './supervisor.js';
 
-/** What is started inside: commands of agents, hooks, servers. */
+/** The kinds of programs that run inside the sandbox. */
 export type FencedKind = 'shell' | 'hook' | 'mcp';
 
 export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
   readonly fs: PolicyParts['fs'] & PlantedFiles & Pick<FileSystem, 'writeAtomic'>;
   readonly settings: EffectiveSettings;
-  /** Nothing starts inside before they are known. */
+  /** Programs start only once the rules are known. */
   readonly rules: Promise<(agent: AgentRef) => RuleSet>;
-  /** Opens the sandbox of this machine; never rejects. Called when one is first wanted. */
+  /** Opens the machine's sandbox on first use; never rejects. */
   open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
-  /** The directories that the session works in. */
+  /** The session's working directories. */
   roots(): readonly string[];
-  /** What programs of the session may look at of what it keeps: long outputs, its transcript. */
+  /** Session files that programs may read: long outputs and the transcript. */
   readonly kept: { readonly outputs: string; readonly transcript: string };
 }
 
-/** The fence of a session: every program of a kind goes through the supervisor of that kind. */
+/** A session's sandbox; every program of a kind starts through the supervisor of that kind. */
 export class SessionFence {
   readonly gate: SandboxGate;
   readonly #parts: FenceParts;
@@ -52,7 +52,7 @@ export class SessionFence {
     });
   }
 
-  /** Problems that prevent a start. */
+  /** Problems that prevent the start. */
   async problems(): Promise<readonly ConfigProblem[]> {
     const { enabled, problems } = this.#settings;
     if (enabled === undefined) return [];
@@ -60,13 +60,13 @@ export class SessionFence {
     return [...problems.map(problemOf), ...(missing === undefined ? [] : [missing])];
   }
 
-  /** Problems that prevent other settings. */
+  /** Problems that prevent a change of settings. */
   check({ values }: EffectiveSettings): readonly ConfigProblem[] {
     const { enabled, problems } = sandboxSettings(values, this.#parts);
     return enabled === undefined ? [] : problems.map(problemOf);
   }
 
-  /** Other settings for the programs to come. */
+  /** Applies settings to future programs. */
   replace(settings: EffectiveSettings): void {
     this.#settings = sandboxSettings(settings.values, this.#parts);
     this.#files = namedSettings(settings);
@@ -94,7 +94,7 @@ export class SessionFence {
     if (availability?.kind === 'unavailable' && !this.#settings.required) {
       return { kind: 'missing', why: availability.missing };
     }
-    // fail-closed: where it is not known, or needed and missing, nothing runs outside of it.
+    // fail-closed: while the state is unknown, or the required sandbox is missing, nothing runs outside.
     const driver = availability?.kind === 'available' ? availability.driver : 'not opened yet';
     return { kind: 'up', driver };
   }
@@ -117,14 +117,14 @@ export class SessionFence {
     };
   }
 
-  /** The program inside; undefined where it runs as it is. Rejects: it must not run. */
+  /** Wraps a program; undefined when it runs unsandboxed, and rejects when it must not run. */
   async enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined> {
     if (!this.#isFenced(kind, order)) return undefined;
     const sandbox = await this.#open();
     const missing = this.#missing(sandbox);
     const problems = [...this.#settings.problems, ...(missing === undefined ? [] : [missing])];
     const fatal = problems.find(({ severity }) => severity === 'fatal');
-    // fail-closed: where the settings cannot be honoured, nothing runs.
+    // fail-closed: nothing runs when the settings cannot be honoured.
     if (fatal !== undefined) {
       throw new PortcullisError('denied', fatal.message, { remedy: fatal.remedy });
     }
@@ -172,7 +172,7 @@ export class SessionFence {
     const whose = { agent: owner.agent ?? MAIN_AGENT, roots: owner.roots ?? this.#parts.roots() };
     if (kind === 'mcp') return whose;
     if (kind === 'shell') {
-      // Not from hooks and servers: those are programs of the project.
+      // Hooks and servers do not share this, because they are the project's programs.
       return {
         ...whose,
         lent: { readable: [outputs] },
@@ -181,7 +181,7 @@ export class SessionFence {
       };
     }
     const file = env.CLAUDE_ENV_FILE;
-    // Only the file: with a link beside it a hook could choose what we write to.
+    // Only the file itself: next to it, a hook could place a link and choose what we write to.
     const { fs } = this.#parts;
     if (file !== undefined && (await fs.lstat(file)) === undefined) {
       await fs.writeAtomic(file, '', { mode: 0o600 });
@@ -191,7 +191,7 @@ export class SessionFence {
   }
 }
 
-/** What the model is told that the fence refused, with what may be done about it. */
+/** Adds to a refusal what the model can do about it. */
 function withWayOut(wrapped: WrappedProgram, { mayLeave }: SandboxSettings): WrappedProgram {
   const settings =
     'a person can open more in the settings: sandbox.filesystem.allowWrite, sandbox.network.allowedDomains, sandbox.excludedCommands';

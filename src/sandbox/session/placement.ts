@@ -12,17 +12,17 @@ import { nameOf, type SimpleCommand } from '../../permissions/shell/model.js';
 import { canonicalText } from '../../permissions/shell/runners/runners.js';
 import type { SandboxSettings } from '../policy/settings.js';
 
-/** Whether there is a fence now; `missing`: it is wanted, there is none, and settings let that pass. */
+/** The sandbox's state; `missing`: it is requested but unavailable, and settings accept that. */
 export type FenceState =
   | { readonly kind: 'off' }
   | { readonly kind: 'up'; readonly driver: string }
   | { readonly kind: 'missing'; readonly why: string };
 
-/** What the sandbox says at the gate, and where each command runs. */
+/** The sandbox's part in the permission gate, which decides where each command runs. */
 export interface SandboxGate {
   readonly guard: Guard;
   readonly resolver: Resolver;
-  /** Why this very call runs outside; undefined: it does not. */
+  /** Why this call runs outside; undefined when it does not. */
   outside(toolUseId: string, input: Readonly<Record<string, unknown>>): string | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Placed {
   readonly why: string;
 }
 
-/** Calls that were judged and have not run yet. */
+/** The limit for judged calls that have not run. */
 const MOST_PLACED = 1000;
 
 const LOST =
@@ -42,7 +42,7 @@ export function createSandboxGate(deps: {
   state(): FenceState;
 }): SandboxGate {
   const placed = new Map<string, Placed>();
-  /** Only a call that was judged to run outside does; all others run inside. */
+  /** Only a call that was judged to run outside does so. */
   const remember = (view: CallView, why: string | undefined): void => {
     const { toolUseId, input } = view.call;
     placed.delete(toolUseId);
@@ -71,16 +71,16 @@ export function createSandboxGate(deps: {
   };
   const guard: Guard = {
     name: ASKS_PERSON.sandbox,
-    // fail-closed: where it runs must be known before it runs.
+    // fail-closed: a command whose place is undecided does not run.
     onFailure: 'deny',
     decide: async (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
   };
   const openCommand = async (view: CallView): Promise<Approval | undefined> => {
     const settings = deps.settings();
     if (!settings.autoAllow || deps.state().kind !== 'up') return undefined;
-    // A plan is looked at before anything is done, inside or not.
+    // In plan mode nothing runs before the plan is approved.
     if (view.mode === 'plan') return undefined;
-    // Only what will really run inside.
+    // Only commands that actually run inside.
     if (view.call.input.dangerouslyDisableSandbox === true) return undefined;
     if ((await excludedBy(view, settings)) !== undefined) return undefined;
     const source = 'sandbox.autoAllowBashIfSandboxed';
@@ -96,7 +96,7 @@ export function createSandboxGate(deps: {
     outside(toolUseId, input) {
       const found = placed.get(toolUseId);
       placed.delete(toolUseId);
-      // fail-closed: another input than the one that was judged runs inside.
+      // fail-closed: a changed input runs inside.
       return found?.key === keyOf(input) ? found.why : undefined;
     },
   };
@@ -110,7 +110,7 @@ function runsCommands({ call }: CallView): boolean {
   return call.tool.kind === 'execute' && call.subject.command !== undefined;
 }
 
-/** For the receipt alone. */
+/** A finding that only appears in the receipt. */
 function said(reason: string): Finding {
   return { decision: 'none', reason };
 }
@@ -133,7 +133,7 @@ function mayNotLeave(): Finding {
   };
 }
 
-/** The entry of `excludedCommands` that lets all of it out; undefined: a part of it stays inside, and so does the whole. */
+/** The `excludedCommands` entries that cover every part of the command; undefined keeps the whole command inside. */
 async function excludedBy(
   view: CallView,
   { excluded }: SandboxSettings,
@@ -152,7 +152,7 @@ async function excludedBy(
   return [...labels].join(', ');
 }
 
-/** A program with its arguments and nothing else: no other directory, variable, file or code. */
+/** A plain program with arguments: no other directory, variables, redirections or code. */
 function isPlain(command: SimpleCommand): boolean {
   const name = nameOf(command.words);
   return (
@@ -161,7 +161,7 @@ function isPlain(command: SimpleCommand): boolean {
     !command.grouped &&
     command.assignments.length === 0 &&
     command.redirections.length === 0 &&
-    // A pattern becomes names of files, and whoever runs inside could have made one that is an option.
+    // A wildcard expands to file names, and a sandboxed program could have created one that is an option.
     command.words.every((word) => word.literal && word.pattern === undefined)
   );
 }

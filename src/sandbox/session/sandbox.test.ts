@@ -17,7 +17,7 @@ const NO_FACTS: NamespaceFacts = {
   firstWsl: false,
 };
 
-/** A machine with bubblewrap that says this. */
+/** A machine whose bubblewrap prints this. */
 function machine(more: Partial<SandboxHost>, said = ''): SandboxHost {
   return {
     ...nodeSandboxHost(),

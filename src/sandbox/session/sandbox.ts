@@ -9,21 +9,21 @@ import { SANDBOX_EXEC, SeatbeltDriver } from '../macos/driver.js';
 import type { Sandbox, SandboxAvailability, SandboxPolicy } from '../types.js';
 
 export interface SandboxOptions {
-  /** Our own environment: where temporary files go, and through which proxy we ourselves go out. */
+  /** Our own environment, for the temporary directory and our proxy. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where we keep what programs inside may not see: `sandbox/` in it is ours. */
+  /** Our state directory, hidden from programs inside; `sandbox/` in it is ours. */
   readonly stateDirectory: string;
-  /** Another bubblewrap than the system's. */
+  /** A bubblewrap other than the system's. */
   readonly bwrapPath?: string;
-  /** A person allowed all sockets of this machine, so that no filter is needed. */
+  /** A person allowed all sockets, so no filter is needed. */
   readonly unixSockets?: 'all';
-  /** The machine. Absent: this one. */
+  /** The machine; this one when absent. */
   readonly host?: SandboxHost;
-  /** What dials for programs inside. Absent: the network of this machine. */
+  /** Makes connections for programs inside; the machine's network when absent. */
   readonly reach?: Reach;
 }
 
-/** The fence of this machine. Never rejects: where there is none, `availability` says why. */
+/** Opens the machine's sandbox. Never rejects; `availability` says why there is none. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = options.host ?? nodeSandboxHost();
   try {
@@ -31,7 +31,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (host.platform === 'darwin') return openSeatbelt(options, host);
     return closedFor(wrongPlatform(host.platform));
   } catch (thrown) {
-    // fail-closed: what cannot be looked at is not there.
+    // fail-closed: if the check fails there is no sandbox.
     return closedFor(doesNotRun(messageOf(thrown), host.facts()));
   }
 }
@@ -67,7 +67,7 @@ type Found =
 
 type Unavailable = Extract<SandboxAvailability, { kind: 'unavailable' }>;
 
-/** Looked for once: neither the program nor the kernel changes while we run. */
+/** Cached, because neither the program nor the kernel changes while we run. */
 const found = new Map<string, Promise<Found>>();
 
 async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Sandbox> {
@@ -80,7 +80,7 @@ async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
     );
   }
   const key = JSON.stringify([options.bwrapPath, options.unixSockets]);
-  // Another machine than this one is a test's.
+  // Tests pass another machine, which is not cached.
   const looking =
     (options.host === undefined ? found.get(key) : undefined) ?? findBubblewrap(options, host);
   if (options.host === undefined) found.set(key, looking);
@@ -127,7 +127,7 @@ async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
   return trial === undefined ? { ok: true, parts } : { ok: false, why: trial };
 }
 
-/** Runs nothing under the strictest policy: all of the fence at once, or the reason why not. */
+/** Tries the strictest policy with an empty program and returns the reason for a failure. */
 async function tryOut(
   parts: Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'>,
   { env, stateDirectory, unixSockets }: SandboxOptions,
@@ -180,7 +180,7 @@ function isSetUserId(path: string): boolean {
 function closedFor(availability: Unavailable): Sandbox {
   return {
     availability,
-    // fail-closed: without a fence nothing runs.
+    // fail-closed: without a sandbox nothing runs.
     wrap: () =>
       Promise.reject(
         new PortcullisError('denied', `there is no sandbox here: ${availability.missing}`, {
@@ -209,7 +209,7 @@ function missingProgram(name: string, facts: NamespaceFacts): Unavailable {
   return unavailable(`${name} is not installed`, installCommand(facts.distribution, name));
 }
 
-/** Why bubblewrap is there and does not run. */
+/** Explains why an installed bubblewrap does not work. */
 function doesNotRun(said: string, facts: NamespaceFacts): Unavailable {
   const words = said.trim().split('\n').at(-1) ?? '';
   const missing = `bubblewrap does not run here: ${words === '' ? 'it gave no reason' : words}`;

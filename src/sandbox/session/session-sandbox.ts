@@ -13,7 +13,7 @@ import { namedSettings, sandboxAskedBy } from '../policy/settings.js';
 import type { FencedKind, SessionFence } from './guard.js';
 import { fencedSupervisor } from './supervisor.js';
 
-/** The fence around what a session starts. Loaded once somebody wants one. */
+/** The sandbox of a session; its code loads when the sandbox is enabled. */
 export function openSandboxing(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -62,7 +62,7 @@ export function openSandboxing(
     guards: [
       {
         name: ASKS_PERSON.sandbox,
-        // fail-closed: where it runs must be known before it runs.
+        // fail-closed: a command whose place is undecided does not run.
         onFailure: 'deny',
         decide: async (view) =>
           isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view)),
@@ -80,20 +80,20 @@ export function openSandboxing(
   };
   return {
     extension,
-    /** Refuses to start where a sandbox is wanted and cannot be had. */
+    /** Refuses to start when a required sandbox is unavailable. */
     async start(): Promise<void> {
       if (isOff()) return;
       const fence = await load();
       refuseBroken(await fence.problems(), config.emit, settings.strictness);
     },
-    /** The only supervisor that programs of this kind are started with. */
+    /** The only supervisor for programs of this kind. */
     supervisor: (inner: ProcessSupervisor, kind: FencedKind): ProcessSupervisor =>
       fencedSupervisor(inner, async (order) => (await load()).enter(kind, order), isOff),
-    /** Why this very call runs outside. */
+    /** Why this call runs outside. */
     outside: (toolUseId: string, input: Readonly<Record<string, unknown>>): string | undefined =>
       opened?.gate.outside(toolUseId, input),
     check: (next: EffectiveSettings): readonly ConfigProblem[] => opened?.check(next) ?? [],
-    /** Other settings hold from now on. */
+    /** Applies changed settings. */
     replace(next: EffectiveSettings): void {
       settings = next;
       opened?.replace(next);

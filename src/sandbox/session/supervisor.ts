@@ -11,18 +11,17 @@ import type {
 } from '../../platform/process/process.js';
 import type { SandboxedProgram, WrappedProgram } from '../types.js';
 
-/** A program that is about to be started, and whose it is. */
+/** A program to start and its owner. */
 export interface FenceOrder extends SandboxedProgram {
   readonly owner: ChildOwner;
 }
 
-/** The program inside the fence; undefined where it is to run as it is. Rejects: it must not run. */
+/** Wraps a program; undefined when it runs unsandboxed, and rejects when it must not run. */
 export type Enter = (order: FenceOrder) => Promise<WrappedProgram | undefined>;
 
 /**
- * A supervisor whose children are all fenced in: whoever has it cannot start one without. One of
- * these is made for each kind of program, so that nobody has to remember. `isOff`: nobody wants a
- * fence now, and children start at once.
+ * A supervisor that sandboxes all its children; one per kind of program, so that callers cannot forget. While
+ * `isOff`, children start directly.
  */
 export function fencedSupervisor(
   processes: ProcessSupervisor,
@@ -42,14 +41,14 @@ export function fencedSupervisor(
 
 /** A request as it is spawned. */
 interface Entered<T> {
-  /** Undefined: it must not run. */
+  /** Undefined when it must not run. */
   readonly request: T | undefined;
   readonly refusal?: string;
-  /** Absent where it runs without a fence. */
+  /** Absent when it runs unsandboxed. */
   readonly wrapped?: WrappedProgram;
 }
 
-/** fail-closed: a fence that cannot be put up is told like a program that cannot be started. */
+/** fail-closed: a sandbox that fails is reported like a program that cannot start. */
 async function entered<T extends SpawnRequest | LineProcessRequest>(
   enter: Enter,
   request: T,
@@ -81,7 +80,7 @@ function startFenced(processes: ProcessSupervisor, enter: Enter, request: SpawnR
   let child: RunningProcess | undefined;
   let isUnwanted = false;
   const begun = entered(enter, request).then((entry) => {
-    // Nobody waits any more: what was put up is taken down, and nothing starts.
+    // The start was cancelled, so the sandbox is released without running anything.
     if (entry.request !== undefined && !isUnwanted) child = processes.start(entry.request);
     return entry;
   });
@@ -129,7 +128,7 @@ const NOTHING = { stdout: '', control: '', timedOut: false, outputBytes: 0, trun
 
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
-/** A line process that starts once its fence stands. What is written before waits for it. */
+/** A line process that starts when its sandbox is ready; earlier writes are buffered. */
 class FencedLineProcess implements LineProcess {
   readonly started: Promise<number | undefined>;
   readonly exited: Promise<LineProcessEnd>;
