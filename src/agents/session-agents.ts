@@ -44,20 +44,19 @@ import type { OpenTeams } from './teams/session-team.js';
 import { agentTool } from './tools/agent-tool.js';
 import { openWorkspaces } from './workspaces/place.js';
 
-/** How long the end of a headless run waits for agents in the background. */
+/** How long the end of a headless run waits for background agents. */
 const PATIENCE_MS = 30 * 60_000;
 
 type Lent = 'log' | 'hooks' | 'model' | 'instructions' | 'skills' | 'mcp' | 'fences';
 
 export interface AgentParts extends Pick<AgentHost, Lent | 'toolRuntime' | 'release'> {
-  /** Absent: there is no team. */
   readonly teams?: OpenTeams | undefined;
   readonly processes: ProcessSupervisor;
-  /** Starts servers that agents bring, inside the sandbox where there is one. */
+  /** Starts the servers of agent definitions, in the sandbox if there is one. */
   readonly servers: ProcessSupervisor;
 }
 
-/** The kinds of agents that there are. Nothing is read yet. */
+/** Opens the agent types; definitions are read later. */
 export function openAgentTypes(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -80,7 +79,7 @@ export function openAgentTypes(
   });
 }
 
-/** The agents of a session: which kinds there are, the tools around them, and those that run. */
+/** Opens the agents of a session: their types, their tools and the runtime. */
 export function openAgents(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -91,7 +90,7 @@ export function openAgents(
   const { tell } = hooks;
   const { sessionId } = log.history;
   const limits = (): SpawnLimits => limitsOf(environment);
-  // A limit that cannot be read stops the start, not the first agent.
+  // An invalid limit stops the start instead of the first agent.
   limits();
   const book = openAgentTypes(config, environment, parts.instructions);
   const roster = new Roster();
@@ -163,7 +162,7 @@ export function openAgents(
   };
   const tools: AnyTool[] = [startAgent, ...messaging.tools];
   const listings = openAgentListings({ book, types, forks, tell });
-  /** The kinds that an agent with these tools may start. */
+  /** Lists the types that an agent with these tools may start. */
   const listing = async (
     pool: ToolPool,
     agent: AgentRef = MAIN_AGENT,
@@ -216,31 +215,29 @@ export function openAgents(
     tools,
     runtime: running,
     teams,
-    /** What the main agent is told when it has nothing to do. */
     background,
-    /** What the agents that run send, by their ids: copies of them send the same. */
+    /** Requests of the running agents, by id, which their forks continue. */
     snapshots,
-    /** Runs a skill as an agent. */
     runFork: forkRunner({ book, runtime: running, words, toolsOf, forbids: types.forbids, hooks }),
     stops: stopsAgents(running, teams),
-    /** The tools of an agent that runs; undefined: of the session. */
+    /** The tools of a running agent; undefined stands for the session's. */
     poolOf: (agent: AgentRef | undefined) =>
       agent === undefined ? undefined : working.get(agent.id)?.pool,
-    /** Where an agent that runs works; undefined: where the session does. */
+    /** The workspace of a running agent; undefined stands for the session's. */
     placeOf: (agent: AgentRef) => working.get(agent.id)?.workspace,
-    /** What an agent has said and done so far; undefined: it writes that to a file of its own. */
+    /** An agent's output from its transcript; undefined when it has an output file. */
     async talkOf({ id, outputFile }: Pick<AgentRun, 'id' | 'outputFile'>) {
       if (outputFile !== log.store.transcriptPath(sessionId, id)) return undefined;
       return outputOf((await log.store.read(sessionId, id))?.entries ?? []);
     },
-    /** Whether the definition of an agent takes the tools that write files away from it. */
+    /** Whether the agent's definition disallows the tools that write files. */
     onlyReads(agent: AgentRef): boolean {
       const definition = agent.depth === 0 ? config.runsAs : roster.find(agent.id)?.definition;
       const taken = definition?.disallowedTools ?? [];
       return taken.includes('Edit') && taken.includes('Write');
     },
     listing,
-    /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
+    /** Whether the session can start the named type; undefined for an unknown name. */
     async startable(
       name: string,
       pool: Pick<ToolPool, 'resolve'>,
@@ -251,16 +248,15 @@ export function openAgents(
       const why = await types.forbids(MAIN_AGENT, kind);
       return why === undefined ? ok(kind) : err(why);
     },
-    /** The session is taken up again. */
     async resumed(): Promise<void> {
-      // Costs that limit nothing are needed when the first run is over.
+      // Only costs that are limited are needed before the first run.
       if (model.budget.isLimited) await recall.spending();
       else void recall.costs();
       await messaging.resumed();
     },
-    /** Fulfilled when the costs of earlier processes are counted. */
+    /** Resolves when the costs of earlier processes are counted. */
     recallCosts: recall.costs,
-    /** Agents that nobody waits for, as hooks are shown them. */
+    /** Background agents as hooks see them. */
     backgroundTasks: (): readonly BackgroundTaskFacts[] =>
       inBackground().map(({ id, description, ref }) => ({
         id,
@@ -269,7 +265,7 @@ export function openAgents(
         description,
         agent_type: ref.type,
       })),
-    /** The main agent is of this kind: its hooks hold for the session. What it is told of its notes. */
+    /** Applies the main agent's definition: its hooks hold for the session. Returns its memory notes. */
     async runsAs(definition: AgentDefinition): Promise<string | undefined> {
       putHooks(hooks, MAIN_AGENT, definition);
       log.recorder.runsAs(definition.name);
@@ -281,7 +277,7 @@ export function openAgents(
 
 export type OpenAgents = ReturnType<typeof openAgents>;
 
-/** An agent may end those that it started, the main one all of them. */
+/** Lets an agent stop its descendants, and the main agent all agents. */
 function stopsAgents(runtime: AgentRuntime, teams: OpenTeams | undefined): StopsAgents {
   return {
     stop(id, { agent }) {
@@ -297,12 +293,12 @@ function stopsAgents(runtime: AgentRuntime, teams: OpenTeams | undefined): Stops
   };
 }
 
-/** Counts what earlier processes of the session used up, once. */
+/** Counts the usage of earlier processes, once. */
 function recallOnce({ emit }: SessionConfig, { log, model }: AgentParts) {
   const { store, history } = log;
-  // Those that earlier processes started: listed before this one starts any.
+  // Listed before this process starts any agents of its own.
   const earlierAgents = history.resumed ? store.agents(history.sessionId) : Promise.resolve([]);
-  // A failure reaches the caller that waits for it.
+  // The error is reported to the caller that awaits the list.
   earlierAgents.catch(() => undefined);
   let recalling: Promise<void> | undefined;
   let isTold = false;
@@ -312,9 +308,9 @@ function recallOnce({ emit }: SessionConfig, { log, model }: AgentParts) {
     await recalling;
   };
   return {
-    /** Budgets and costs go on where earlier processes stopped. */
+    /** Adds the usage of earlier processes to budgets and costs. */
     spending,
-    /** The same where no limit depends on it: an unreadable transcript is reported and counts as zero. */
+    /** The same when no limit depends on it: an unreadable transcript is reported and counts as zero. */
     async costs(): Promise<void> {
       try {
         await spending();

@@ -16,14 +16,14 @@ import type { Invoke } from '../../tools/invocation.js';
 import type { ToolPool } from '../../tools/pool.js';
 import type { Compaction } from './compaction.js';
 
-/** What an agent writes down. Each call returns once the record is durable. */
+/** The agent's transcript; each method returns once the record is durable. */
 export interface AgentRecord {
   input(message: InputMessage): void;
   answer(answer: ModelAnswer): void;
   result(call: ToolUseBlock, result: ToolCallResult): void;
 }
 
-/** What may change between turns. Read afresh for every model call. */
+/** Model settings that may change between turns, read again for every model call. */
 export interface ModelChoice {
   readonly model: string;
   readonly maxTokens: number;
@@ -54,10 +54,10 @@ export interface AgentSetup extends Pick<LoopDeps, LoopSetup> {
   readonly record: AgentRecord;
   readonly history: readonly Message[];
   readonly compaction: Pick<Compaction, 'isDue' | 'noteUsage' | 'run'>;
-  /** Once a turn, while the model works and nothing else runs; done before any call of its answer. */
+  /** Runs once a turn while the model works, and ends before any call of its answer runs. */
   betweenTurns?(): Promise<void>;
   prepareCalls?(...batch: Parameters<Prepare>): ReturnType<Prepare>;
-  /** Whether a call surely changes nothing, as the gate judges it. Absent: none is known to. */
+  /** Whether the gate judges a call to change nothing. Absent: no call is known to. */
   isReadOnly?(call: ToolUseBlock): Promise<boolean>;
   onAnswer(answer: ModelAnswer): void;
 }
@@ -67,11 +67,10 @@ type Prepare = NonNullable<LoopDeps['prepareCalls']>;
 export interface Agent {
   readonly conversation: Conversation;
   run(start: LoopStart, signal: AbortSignal): Promise<LoopOutcome>;
-  /** Summarises the conversation now. */
   compact(instructions: string | undefined, signal: AbortSignal): Promise<boolean>;
 }
 
-/** An agent is a conversation, a pool of tools and the loop that joins them. */
+/** Creates an agent: a conversation, a pool of tools and the loop that joins them. */
 export function createAgent(setup: AgentSetup): Agent {
   const { pool, record, compaction, betweenTurns, prepareCalls } = setup;
   const conversation = createConversation(setup.history);
@@ -91,7 +90,7 @@ export function createAgent(setup: AgentSetup): Agent {
     if (messages !== undefined) conversation.replace(messages);
     return messages !== undefined;
   };
-  /** What goes on beside the model. */
+  /** The work between turns that runs while the model answers. */
   let settled: Promise<void> | undefined;
   const deps: LoopDeps = {
     ...setup,
@@ -104,7 +103,7 @@ export function createAgent(setup: AgentSetup): Agent {
     },
     callModel(modelRequest, signal) {
       setup.emit({ type: 'requesting' });
-      // The request goes out first. What runs beside it tells of its failures and leaves what was in force as it was.
+      // The request is sent first. The work beside it reports its own failures and then keeps the previous state.
       if (betweenTurns !== undefined)
         settled = new Promise<void>((resolve) => setImmediate(resolve))
           .then(betweenTurns)
@@ -136,7 +135,7 @@ export function createAgent(setup: AgentSetup): Agent {
     },
     recordResult: (call, result) => record.result(call, result),
     emit(event) {
-      // By now the answer is part of the history, so the provider's count stands for all of it.
+      // The answer is in the history by now, so the provider's count covers all of it.
       if (event.type === 'answer') compaction.noteUsage(event.answer.usage, conversation.messages);
       setup.emit(event);
     },
@@ -151,12 +150,12 @@ export function createAgent(setup: AgentSetup): Agent {
   };
 }
 
-/** Unknown tools and inputs that a tool cannot even look at run alone. */
+/** Unknown tools and inputs that fail this check run alone. */
 function concurrencyOf(pool: ToolPool, call: ToolUseBlock): boolean | 'if-read-only' {
   try {
     return pool.resolve(call.name)?.concurrencySafe(call.input) ?? false;
   } catch {
-    // fail-closed: the input was not validated yet; a tool that stumbles over it runs alone.
+    // fail-closed: the input is not validated yet; a tool that throws on it runs alone.
     return false;
   }
 }

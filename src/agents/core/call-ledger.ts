@@ -4,7 +4,7 @@ import type { ToolUseBlock } from '../../protocol/content.js';
 import type { PermissionDenial } from '../../protocol/permissions.js';
 import type { AnyTool } from '../../tools/tool.js';
 
-/** Which calls of a run were refused, and whether the agent found another way. */
+/** Records refused calls of a run, and whether the agent found another way. */
 export class CallLedger {
   #denials: PermissionDenial[] = [];
   /** Tools whose last call was refused. */
@@ -16,7 +16,7 @@ export class CallLedger {
     this.#open = [];
   }
 
-  /** What becomes of a refused call of an agent below is that one's business. */
+  /** Refused calls of subagents are listed, but only the main agent's count as unrecovered. */
   refused(
     { call, tool, agent }: { call: ToolUseBlock; tool: AnyTool; agent: AgentRef },
     { receipt, suggestion }: Extract<GateVerdict, { kind: 'refused' }>,
@@ -33,7 +33,7 @@ export class CallLedger {
     return denial;
   }
 
-  /** The run ended with this call put off: it was not refused. */
+  /** The run ended with this call deferred, which is not a refusal. */
   deferred(toolUseId: string): void {
     const put = this.#denials.find((denial) => denial.tool_use_id === toolUseId);
     this.#denials = this.#denials.filter((denial) => denial !== put);

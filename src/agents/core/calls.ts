@@ -29,38 +29,37 @@ interface CallParts {
   readonly builtins: Builtins;
   readonly log: Log;
   readonly agents: Pick<AgentTooling, 'poolOf' | 'placeOf'>;
-  /** Writes a receipt down and tells of it. */
+  /** Records and announces a receipt. */
   decided(receipt: Receipt): void;
-  /** Sees what calls do to files. */
+  /** Watches file changes of calls. */
   readonly watch: InvokeDeps['watch'];
 }
 
-/** What agents bring to the tools and the gate. */
+/** What the agents feature provides to tools and the gate. */
 export interface AgentTooling {
   readonly stops: StopsAgents;
   readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
-  /** Absent: there is no team. */
   readonly teams?: { readonly tasks: TeamTasks; readonly who: WhoWorks } | undefined;
-  /** The tools of an agent that runs; undefined: of the session. */
+  /** The tools of a running agent; undefined stands for the session's. */
   poolOf(agent: AgentRef | undefined): ToolPool | undefined;
-  /** Where an agent that runs works; undefined: where the session does. */
+  /** The workspace of a running agent; undefined stands for the session's. */
   placeOf(agent: AgentRef): Workspace | undefined;
 }
 
-/** Who makes calls, with which tools, where. */
+/** An agent that makes calls, with its tools and workspace. */
 export interface Caller {
   readonly agent: AgentRef;
   readonly pool: ToolPool;
   readonly workspace: Workspace;
   readonly readState: ReadState;
-  /** Nobody is asked about its calls. */
+  /** True: no person is asked about its calls. */
   readonly unattended?: boolean | undefined;
 }
 
-/** The one way in for the calls of every agent, of skills, of hosts and of people. */
+/** The only entry point for tool calls of agents, skills, hosts and people. */
 export class Calls {
   readonly ledger = new CallLedger();
-  /** What the main agent has read. */
+  /** The files that the main agent has read. */
   readonly readState = createReadState();
   readonly #config: SessionConfig;
   readonly #environment: SessionEnvironment;
@@ -72,7 +71,7 @@ export class Calls {
     this.#parts = parts;
   }
 
-  /** The calls of an agent that works in the session: what is refused and what fails is counted. */
+  /** Calls of an agent of the session; refusals and failures are counted. */
   ofAgent(
     caller: Caller & Pick<InvokeDeps, 'elsewhere'> & { onVerdict?(verdict: GateVerdict): void },
   ): Invoke {
@@ -121,7 +120,7 @@ export class Calls {
     });
   }
 
-  /** Calls through the gate, each with its receipt. */
+  /** Creates the function that sends calls through the gate, each with its receipt. */
   of(
     { agent, pool, workspace, readState, unattended }: Caller,
     more: Partial<
@@ -155,15 +154,15 @@ export class Calls {
     });
   }
 
-  /** What the texts of skills run and read; nobody is asked about it. */
+  /** Commands and files in skill texts, which run without asking a person. */
   readonly forSkill: CallForSkill = async ({ agent, id, tool: wanted, input }, signal) => {
     const { agents, builtins } = this.#parts;
-    // fail-closed: what an agent was not given, the text of a skill does not use for it.
+    // fail-closed: a skill text cannot use a tool that its agent was not given.
     const { tools } = agents.poolOf(agent) ?? builtins.pool;
     const tool = tools.find(({ name }) => name === wanted);
     if (tool === undefined) return err(`there is no ${wanted} tool here`);
     let refused: string | undefined;
-    // A file that is attached to a skill may be cut, and does not count as read.
+    // A file attached to a skill may be truncated, so it does not count as read.
     const isKnown = wanted !== 'Read' && agent.id === MAIN_AGENT.id;
     const readState = isKnown ? this.readState : createReadState();
     const workspace = agents.placeOf(agent) ?? this.#environment.workspace;
@@ -200,7 +199,7 @@ export class Calls {
     });
   }
 
-  /** Tells the worker that drives the session of a call before it runs. */
+  /** Notifies the worker that drives the session before a call runs. */
   #beforeRun(agent: AgentRef): InvokeDeps['beforeRun'] {
     const { drive } = this.#config;
     const { hooks, permissions } = this.#parts;
@@ -213,7 +212,7 @@ export class Calls {
     };
   }
 
-  /** Whether a call surely changes nothing, as the gate judges it. */
+  /** Whether the gate judges a call to change nothing. */
   readsOnly(agent: AgentRef, place: Workspace, pool: ToolPool) {
     const { hooks, permissions } = this.#parts;
     return async (block: ToolUseBlock): Promise<boolean> => {
@@ -225,14 +224,14 @@ export class Calls {
   }
 
   /**
-   * The guards of calls that may look at the same world are asked at once; each call still waits for
-   * its own. fail-closed: behind a call that may change something, guards wait for its end.
+   * Starts the hooks of consecutive read-only calls at once; each call still waits for its own.
+   * fail-closed: after a call that may change something, hooks wait for its end.
    */
   async prepare(blocks: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void> {
     const { hooks, permissions, builtins } = this.#parts;
     const { workspace } = this.#environment;
     const guards = hooks.snapshot().hooks.PreToolUse ?? [];
-    // fail-closed: a guard that speaks once must not have spoken about a call that never came.
+    // fail-closed: a `once` hook must not be used up by a call that never runs.
     const once = guards.some(({ hook }) => hook.handler.once === true);
     if (blocks.length < 2 || guards.length === 0 || once) return () => undefined;
     const ends: (() => void)[] = [];
@@ -259,7 +258,7 @@ function gateCall(
   return { toolUseId: call.id, tool, input, subject, agent, workspace, signal };
 }
 
-/** Undefined: it will be refused for what it is, and no guard need be asked. */
+/** Undefined: the call will be refused as invalid, so no hook is asked. */
 async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedCall | undefined> {
   const tool = pool.resolve(call.name);
   if (tool === undefined) return undefined;
@@ -267,17 +266,17 @@ async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedC
     const input = tool.fromModel?.(call.input) ?? call.input;
     return (await tool.validate(input)).length === 0 ? { call, tool, input } : undefined;
   } catch {
-    // Whatever is wrong with it is told when its turn comes.
+    // The problem is reported when the call itself is judged.
     return undefined;
   }
 }
 
-/** fail-closed: the mode is the session's, and nobody's who only works in it. */
+/** fail-closed: only the session may change the mode, not an agent working in it. */
 function refuseMode(): never {
   throw new PortcullisError('usage', 'an agent cannot change the mode of the session');
 }
 
-/** For whoever wanted the skill: it is the skill that did not start, and no call of his was refused. */
+/** The reason shown to the skill's caller, whose own call was not refused. */
 function whySkillRefused({
   receipt,
   suggestion,

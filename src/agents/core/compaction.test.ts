@@ -6,7 +6,7 @@ import { Compaction, type CompactionParts } from './compaction.js';
 const SMALL = { contextWindow: 100, maxOutput: 10 };
 const LARGE = { contextWindow: 200_000, maxOutput: 10 };
 
-/** Of this many tokens, about. */
+/** A request of about this many tokens. */
 const request = (tokens: number): ModelRequest => ({
   model: 'm',
   system: [],
@@ -34,7 +34,7 @@ describe('whether a history is to be shortened', () => {
   });
 
   it('is said at the limit and not before', () => {
-    // 100 tokens less 10 for an answer and 10 for a buffer, of which a block takes 4 and the lists 1.
+    // 100 tokens less 10 for an answer and 10 as buffer; each block counts 4 tokens and the lists 1.
     const one = compaction(() => SMALL);
     expect(one.isDue(request(74))).toBe(false);
     expect(one.isDue(request(75))).toBe(true);

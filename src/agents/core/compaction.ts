@@ -21,7 +21,7 @@ import type { Message, Usage } from '../../protocol/content.js';
 import { textOf } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 
-/** Who wants a summary, and what it is to keep in mind. */
+/** The trigger of a summary and the person's instructions for it. */
 export interface CompactionOrder {
   readonly trigger: 'auto' | 'manual';
   readonly instructions: string | undefined;
@@ -30,7 +30,7 @@ export interface CompactionOrder {
 export interface CompactionParts {
   readonly client: ModelClient;
   readonly clock: Clock;
-  /** Asked anew each time: settings may turn automatic summaries off or on. */
+  /** Read again each time, because settings may turn automatic summaries on or off. */
   env(): CompactEnvironment;
   /** The window of the model in use. */
   window(): { readonly contextWindow: number; readonly maxOutput: number };
@@ -43,21 +43,21 @@ export interface CompactionParts {
   emit(event: SessionNews): void;
 }
 
-/** What hooks do around a summary. */
+/** The hooks around a summary. */
 export interface CompactionHooks {
   before(compaction: CompactionOrder, signal: AbortSignal): ReturnType<typeof beforeCompact>;
-  /** The summary stands; what hooks add to it for the model. */
+  /** Called when the summary is made; hooks may add context for the model. */
   after(
     compaction: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
     signal: AbortSignal,
   ): Promise<readonly string[]>;
 }
 
-/** When and how an agent's history is shortened. */
+/** Decides when to shorten an agent's history, and does it. */
 export class Compaction {
   /** Set once shortening has stopped helping. */
   exhausted: string | undefined;
-  /** Why the last summary was not made, when a hook held it back. */
+  /** Why a hook blocked the last summary. */
   held: string | undefined;
   readonly #parts: CompactionParts;
   readonly #breaker = createCompactionBreaker();
@@ -72,17 +72,17 @@ export class Compaction {
   /** Whether the next request would come too close to the model's window. */
   isDue(request: ModelRequest): boolean {
     this.#turn++;
-    // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
+    // A summary costs as much as a turn, so repeated failures leave the history to the model's own limit.
     if (this.#failures >= MAX_FAILURES) return false;
     return this.#meterFor(request).used(request.messages) >= autoCompactThreshold(this.#limits());
   }
 
-  /** What the provider counted for a history: better than any estimate. */
+  /** Takes over the provider's token count for a history, which is exact. */
   noteUsage(usage: Usage, messages: readonly Message[]): void {
     this.#meter?.reported(usage, messages);
   }
 
-  /** Tokens that these messages take, as far as is known. */
+  /** Estimated tokens of these messages. */
   usedTokens(messages: readonly Message[]): number {
     return this.#meter?.used(messages) ?? 0;
   }
@@ -104,7 +104,7 @@ export class Compaction {
     const wanted = [instructions, ...hooked.instructions].filter((text) => text !== undefined);
     const started = parts.clock.monotonic();
     parts.emit({ type: 'compacting' });
-    // Rarely needed, so its prompt and code are not part of the start.
+    // Imported lazily, because summaries are rare.
     const { compact } = await import('../../context/compaction/compact.js');
     const done = await compact({
       messages: request.messages,
@@ -166,7 +166,7 @@ export class Compaction {
 
 const ASKED = 'The summary above was made with these words in mind:';
 
-/** What hooks say about the new beginning stands beside the summary. */
+/** Adds the context that hooks gave to the summary message. */
 function withContexts(
   messages: readonly Message[],
   contexts: readonly string[],
@@ -177,21 +177,21 @@ function withContexts(
   return [{ role: 'user', content: [...first.content, ...blocks] }, ...rest];
 }
 
-/** Failed summaries in a row after which none is made unasked. */
+/** Failed summaries in a row after which no automatic one is tried. */
 const MAX_FAILURES = 3;
 
 /**
- * What the runtime said before the first prompt (facts, lists) stays as it was. What it said beside the
- * prompt is of that prompt alone, such as an agent that it asked for.
+ * Reminders that precede the first prompt (facts, listings) are kept; those added to the prompt belong
+ * to it alone.
  */
 function openingOf(first: Message | undefined): string {
   const texts: string[] = [];
   for (const block of first?.role === 'user' ? first.content : []) {
     const text = block.type === 'text' ? block.text : '';
-    // The opening stands behind the summary that was made before.
+    // The opening follows the previous summary.
     if (texts.length === 0 && text.startsWith(`<${SUMMARY_TAG}>`)) continue;
     if (!text.startsWith('<system-reminder>')) break;
-    // Those are shown anew, as they are on disk now.
+    // Instruction files are shown again with their current content.
     if (!isInstructionsReminder(text)) texts.push(text);
   }
   return texts.join('\n');
@@ -202,7 +202,7 @@ const REASONS = {
   empty_summary: 'the model gave an empty summary',
 };
 
-/** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
+/** The focus of a prompt `/compact [focus]`; undefined for other prompts. */
 export function compactOrder(prompts: readonly InputMessage[]): string | undefined {
   const [only, ...others] = prompts;
   if (only === undefined || others.length > 0) return undefined;

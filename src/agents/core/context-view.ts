@@ -9,15 +9,15 @@ import { listingMessage } from '../../skills/listing/listing.js';
 import { openConversation } from './session-opening.js';
 import type { Parts } from './session-parts.js';
 
-/** What the model is shown with the next request. Nobody is asked or told for it. */
+/** Reports what the next request shows the model, without asking hooks or people. */
 export async function contextView(
   config: SessionConfig,
   { model, toolRuntime, instructions }: Parts,
   shown: {
     readonly messages: readonly Message[];
-    /** Stands in the place of messages where there are none yet. */
+    /** Used instead of messages before the first one. */
     readonly opening: readonly InputMessage[];
-    /** Tokens by the provider's own count; 0: it has not counted yet. */
+    /** Tokens by the provider's own count; 0 before its first. */
     readonly counted?: number;
   },
 ): Promise<ContextReport> {
@@ -39,7 +39,7 @@ export async function contextView(
 const [LISTING_HEAD = ''] = reminder(listingMessage({ text: '' })).split('\n\n');
 const TOUCHED_HEAD = '<system-reminder>\nThese skills can be started now:';
 
-/** What a session that is started here now would show before the first prompt. */
+/** The context that a new session started here would have before the first prompt. */
 export async function contextAtStart(
   config: SessionConfig,
   environment: SessionEnvironment,

@@ -18,20 +18,19 @@ import type {
 import type { Beginning } from './session-events.js';
 import { typedShell } from './typed-calls.js';
 
-/** The parts of a session with its main agent. */
 export interface SessionJoint extends JoinedParts {
   readonly agent: Agent;
   readonly compaction: Compaction;
   /** The messages before the first prompt; empty in a resumed session. */
   readonly opening: readonly InputMessage[];
-  /** Says what a host wants in plan mode, once each time that the mode is entered. */
+  /** A host's plan mode instructions, once each time the mode is entered. */
   planNotes(): readonly string[];
-  /** Takes in tools of servers that came during the last turn. */
+  /** Adds server tools that arrived during the last turn. */
   takeLateTools(): void;
   readonly accounts: AgentSession['accounts'];
 }
 
-/** Drives the main agent prompt by prompt, with what happens around its runs. */
+/** Runs the main agent prompt by prompt, with the work around each run. */
 export function createSession(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -43,15 +42,15 @@ export function createSession(
   const { ledger } = parts.toolRuntime.calls;
   let controller: AbortController | undefined;
   let beginning: Promise<Beginning> | undefined;
-  /** The host asked for the prompts that hooks give, and runs them itself. */
+  /** The host requested the prompts of hooks and runs them itself. */
   let promptsGiven = false;
-  /** What goes into the conversation before the next prompt, until it is taken. */
+  /** Messages to add before the next prompt. */
   let opening = parts.opening;
   let deferred = log.history.deferredCalls;
   let closing: Promise<void> | undefined;
   const warn = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
 
-  /** Asks the hooks of the start, once. */
+  /** Runs the start hooks once. */
   const begin = (signal: AbortSignal): Promise<Beginning> => {
     beginning ??= events.begin(signal).then((said) => {
       opening = [...opening, ...said.inputs, ...(promptsGiven ? [] : said.prompts)];
@@ -60,21 +59,21 @@ export function createSession(
     return beginning;
   };
 
-  /** What hooks, agents and the mode have to say since the last run, for the model. */
+  /** Notes of hooks, agents and the mode since the last run, for the model. */
   const pendingNotes = (): readonly InputMessage[] => [
     ...agents.messaging.takeOwed(),
     ...hooks.pending.take(),
     ...hooks.notes.followUp(parts.planNotes()),
   ];
 
-  /** What goes into the conversation before the next prompt; each message is given out once. */
+  /** Takes the messages to add before the next prompt. */
   const takeContext = (): readonly InputMessage[] => {
     const messages = opening;
     opening = [];
     return [...messages, ...pendingNotes()];
   };
 
-  /** A message that enters the conversation without asking the model. */
+  /** Adds a message to the conversation without calling the model. */
   const add = (message: InputMessage): void => {
     log.recorder.input(message);
     agent.conversation.append({ role: 'user', content: message.content });
@@ -89,7 +88,7 @@ export function createSession(
     parts.takeLateTools();
   };
 
-  /** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
+  /** Records how a run ended, and fails one that still owes a structured answer. */
   const settle = (outcome: LoopOutcome): LoopOutcome => {
     const { reason } = outcome;
     if (reason.kind === 'aborted') {
@@ -113,7 +112,7 @@ export function createSession(
     return config.jsonSchema === undefined ? outcome : withOwedAnswer(outcome);
   };
 
-  /** One run of the agent, hooks before and after it included. */
+  /** Runs the agent once, including the hooks before and after. */
   const answer = async (
     prompts: readonly InputMessage[],
     signal: AbortSignal,
@@ -122,7 +121,7 @@ export function createSession(
     const submitted = await events.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message, cause } = submitted;
-      // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
+      // An interrupted hook blocks the prompt; the outcome then reports the interruption.
       return signal.aborted
         ? endedWith({ kind: 'aborted', during: 'streaming' }, message)
         : endedWith({ kind: 'prompt_blocked', message, cause }, message);
@@ -135,7 +134,7 @@ export function createSession(
     return outcome;
   };
 
-  /** `/compact` as a prompt: no model turn of its own, only the summary. */
+  /** `/compact` as a prompt only makes the summary, without a model turn. */
   const compactRun = async (focus: string, signal: AbortSignal): Promise<LoopOutcome> => {
     await begin(signal);
     const done = await agent.compact(focus === '' ? undefined : focus, signal);
@@ -169,7 +168,7 @@ export function createSession(
         if (arrived.length === 0) return arrived;
         const submitted = await events.submit(arrived, signal);
         if (submitted.kind === 'pass') return submitted.inputs;
-        // A prompt that is held back holds nothing else back: reports of agents, notes of hooks.
+        // Only the prompt is blocked: reports of agents and notes of hooks still reach the model.
         return arrived.filter(({ meta }) => meta === true);
       },
       onAnswer(one) {
@@ -193,7 +192,7 @@ export function createSession(
     };
   };
 
-  /** Ends what still runs, and says so. */
+  /** Stops the work that still runs, with a notice. */
   const endWork = async (): Promise<void> => {
     const shells = parts.toolRuntime.builtins.shells.list();
     for (const { id, command } of shells.filter(({ status }) => status === 'running'))
@@ -230,7 +229,7 @@ export function createSession(
           onAnswer: () => undefined,
         };
         await begin(signal);
-        // A turn of its own in the journal: the way back leads to before the command.
+        // The command is a turn of its own in the journal, so that rewinding can lead to before it.
         beginTurn([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
         const { result, inputs } = await typedShell(environment, parts, typed, signal);
         for (const message of [...takeContext(), ...inputs]) add(message);
@@ -270,16 +269,16 @@ const NOT_SUMMARISED: StopReason = {
   },
 };
 
-/** A run that ended before the model was asked. */
+/** A run that ended before the model was called. */
 function endedWith(reason: StopReason, text: string): LoopOutcome {
   return { reason, turns: 0, text, lastAnswer: undefined };
 }
 
-/** A run that owes an answer in a schema and does not give it has not succeeded. */
+/** A run that owes a structured answer fails without one. */
 function withOwedAnswer(outcome: LoopOutcome): LoopOutcome {
   const { reason, lastAnswer } = outcome;
   const kind = 'structured_output_missing';
-  // What it could not get right was the answer that it owes.
+  // The model got stuck on the structured answer itself.
   const hasTried = lastAnswer?.message.content.some(
     (block) => block.type === 'tool_use' && block.name === 'StructuredOutput',
   );
@@ -296,7 +295,7 @@ const STRUCTURED_ATTEMPTS = 5;
 const NUDGE =
   'Give your answer by calling the StructuredOutput tool now, with an input that fits its schema. Text alone is not accepted.';
 
-/** Reminds a model that owes a structured answer and wants to leave without it. */
+/** Reminds a model that ends its turn without the structured answer it owes. */
 export function structuredNudge(uuid: () => string): () => InputMessage | undefined {
   let asked = 0;
   return () => {

@@ -3,7 +3,10 @@ import type { ToolPool } from '../../tools/pool.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { Parts } from './session-parts.js';
 
-/** Takes in tools of servers that come after the start. Returns what does so at the beginning of a turn. */
+/**
+ * Adds tools of servers that connect after the start; the returned function adds the waiting ones when
+ * a turn begins.
+ */
 export function takeLateTools({ mcp, toolRuntime, hooks, current }: Parts): () => void {
   const { lateTools, builtins } = toolRuntime;
   const held: AnyTool[] = [];
@@ -15,7 +18,7 @@ export function takeLateTools({ mcp, toolRuntime, hooks, current }: Parts): () =
     if (told !== undefined) hooks.pending.remind(told);
   };
   mcp?.onTools((tools) => {
-    // What the model is sent stays as it is for a whole turn: definitions wait for the next one.
+    // The tool definitions in requests stay fixed during a turn, so new ones wait for the next.
     const waits = (tool: AnyTool): boolean =>
       current.run !== undefined && !lateTools.isToldByName(tool);
     held.push(...tools.filter(waits));
@@ -24,7 +27,7 @@ export function takeLateTools({ mcp, toolRuntime, hooks, current }: Parts): () =
   return () => take(held.splice(0));
 }
 
-/** Tools that were loaded before the session was left are whole again from its first request on. */
+/** In a resumed session, tools loaded earlier have their definitions in the first request again. */
 export function loadAgain(pool: ToolPool, messages: readonly Message[]): void {
   const waiting = new Set(pool.deferred.map(({ name }) => name));
   if (waiting.size === 0) return;
@@ -43,7 +46,7 @@ export function loadAgain(pool: ToolPool, messages: readonly Message[]): void {
   pool.load([...wanted].filter((name) => waiting.has(name)));
 }
 
-/** The definitions in an answer of ToolSearch, a line each. */
+/** Names of the definitions in a ToolSearch result, one per line. */
 function namesIn(content: unknown): readonly string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return [...text.matchAll(/\{\\?"name\\?":\\?"(mcp__[A-Za-z0-9_-]+)/g)].flatMap(

@@ -19,26 +19,26 @@ import { type AgentRecord, type AgentSetup, createAgent, type ModelChoice } from
 import type { Caller } from './calls.js';
 import system from './hook-agent.md';
 
-/** What a session lends to its judges. */
+/** What the session provides to agents that judge for hooks. */
 export interface HookAgentParts {
   readonly client: ModelClient;
-  /** The model that the hook names, or the default. May throw for a name that means none. */
+  /** The model that the hook names, or the default; may throw for an unknown name. */
   choice(name: string | undefined): ModelChoice;
-  /** Calls through the session's gate, with a read state of their own. */
+  /** Calls through the session's gate with a separate read state. */
   invoke(caller: Pick<Caller, 'agent' | 'pool' | 'workspace'>): Invoke;
-  /** The session's tools; a judge gets those that serve to look. */
+  /** The session's tools, of which a judge gets the read-only ones. */
   tools(): readonly AnyTool[];
-  /** A workspace of the judge's own, where the agent that it judges works. */
+  /** A separate workspace for the judge in the judged agent's directory. */
   workspace(): Workspace;
   uuid(): string;
-  /** The deepest that an agent may be nested. */
+  /** The deepest level at which agents may be nested. */
   readonly depthLimit: number;
 }
 
-/** Model round-trips of one judge. */
+/** The most turns of one judge. */
 export const HOOK_AGENT_TURNS = 50;
 
-/** What a judge may use. Nothing that edits, starts agents, changes the mode or asks people. */
+/** A judge's tools: none that edits, starts agents, changes the mode or asks people. */
 const JUDGE_TOOLS: ReadonlySet<string> = new Set(['Bash', 'Glob', 'Grep', 'Read']);
 
 const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
@@ -53,13 +53,13 @@ const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
 
 const SYSTEM: readonly SystemBlock[] = [{ type: 'text', text: system.trim() }];
 
-/** Runs a restricted agent that looks into one matter and decides it. */
+/** Runs a restricted agent that investigates a question and decides it. */
 export function createHookAgent(parts: HookAgentParts): AgentJudge {
   let count = 0;
   let output: ReturnType<typeof structuredOutputTool> | undefined;
   return async (question, signal) => {
     const { agent: parent } = question;
-    // fail-closed: judges that need judges would never come to an end.
+    // fail-closed: judges that need judges would recurse without end.
     if (parent.depth + 1 > parts.depthLimit) {
       return none('unavailable', `agents are nested ${parent.depth} deep already`);
     }
@@ -120,7 +120,7 @@ async function judge(
   return readVerdict(outcome.reason.structuredOutput, calls);
 }
 
-/** Nobody would be told of what goes on after the verdict. */
+/** A judge's background work would be lost after the verdict. */
 function inForeground(tool: AnyTool): AnyTool {
   return {
     ...tool,
@@ -131,7 +131,7 @@ function inForeground(tool: AnyTool): AnyTool {
   };
 }
 
-/** `calls`: all by which the last answer meant to give one. Only the first that fits has run. */
+/** `calls` are all verdict calls of the last answer, of which only the first valid one ran. */
 function readVerdict(
   given: unknown,
   calls: readonly ToolUseBlock[],
@@ -140,14 +140,14 @@ function readVerdict(
     return none('no-verdict', 'the verdict of the judge cannot be read');
   }
   const { ok: verdict, reason } = given;
-  // fail-closed: of a yes and a no in one answer, neither counts.
+  // fail-closed: contradictory verdicts in one answer count as none.
   if (calls.some(({ input }) => input.ok !== verdict)) {
     return none('no-verdict', 'the judge contradicted itself');
   }
   return ok({ ok: verdict, ...(typeof reason === 'string' ? { reason } : {}) });
 }
 
-/** fail-closed: whatever ended the judge, it has not said yes. */
+/** fail-closed: a judge that ended without a verdict has not said yes. */
 function noVerdict({ reason }: LoopOutcome, signal: AbortSignal): Result<never, HookFailure> {
   switch (reason.kind) {
     case 'model_failure':
@@ -170,7 +170,7 @@ function none(cause: HookFailure['cause'], message: string): Result<never, HookF
 
 const NO_RECORD: AgentRecord = { input: () => {}, answer: () => {}, result: () => {} };
 
-/** A judge whose matter does not fit its model's window gives no verdict. */
+/** A question that exceeds the model's window gets no verdict. */
 const NO_COMPACTION: AgentSetup['compaction'] = {
   isDue: () => false,
   noteUsage: () => {},

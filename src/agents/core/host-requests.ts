@@ -4,16 +4,16 @@ import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
 import type { ThinkingWish } from './model-choice.js';
 
-/** What a person can type as `/name`. */
+/** A command that a person can type as `/name`. */
 export interface CommandRow {
   readonly name: string;
   readonly description: string;
   readonly argumentHint: string;
-  /** The program's own; no file can change it. */
+  /** Built in; no file can change it. */
   readonly builtin?: true;
 }
 
-/** A kind of agent that the session could start. */
+/** An agent type that the session can start. */
 export interface AgentRow {
   readonly name: string;
   readonly description: string;
@@ -33,14 +33,14 @@ export interface FileAnswer {
   readonly truncated: boolean;
 }
 
-/** An image that a person puts into a prompt. */
+/** An image that a person adds to a prompt. */
 export interface PromptImage {
   readonly block: ImageBlock;
   readonly bytes: number;
 }
 
 export interface TaskOutput {
-  /** The end of it. */
+  /** The last part of the output. */
   readonly text: string;
   readonly totalBytes: number;
   readonly truncated: boolean;
@@ -52,24 +52,23 @@ export interface ToolAnswer {
 }
 
 /**
- * What the program that drives a session may ask of it besides prompts. It is no way around the gate:
- * what would be refused to the agent is refused here.
+ * Requests that a driving program may make of a session besides prompts. None bypasses the gate: a call
+ * that the agent would be refused is refused here too.
  */
 export interface HostRequests {
-  /** With `fresh` servers are asked again for their prompts. */
+  /** `fresh` asks the servers for their prompts again. */
   commands(how?: { readonly fresh: boolean }): Promise<readonly CommandRow[]>;
-  /** Called when the commands are others than before by what servers say. */
+  /** Called when servers have changed their prompts. */
   onCommands(listener: () => void): void;
-  /** Whether long conversations are summarised without anybody asking for it. */
+  /** Whether long conversations are summarised automatically. */
   compactsByItself(): boolean;
-  /** Names of all skills that are offered. */
   skills(): Promise<readonly string[]>;
   /** Names of output styles, the default first. */
   outputStyles(): Promise<readonly string[]>;
   agents(): Promise<readonly AgentRow[]>;
-  /** From now on; what is not said stays. */
+  /** Takes effect with the next request; absent fields keep their values. */
   setThinking(wish: ThinkingWish): void;
-  /** Other settings of the command line, whole or not at all. An error: why not at all. */
+  /** Replaces settings of the command line completely, or returns an error and changes nothing. */
   applySettings(
     changes: Readonly<Record<string, unknown>>,
   ): Promise<Result<{ undo(): Promise<void> }, string>>;
@@ -77,35 +76,33 @@ export interface HostRequests {
   updatePermissions(
     updates: readonly PermissionUpdate[],
   ): Promise<{ readonly notes: readonly string[]; readonly refused?: string }>;
-  /** Ends a background command or an agent. False: there is none of that id. */
+  /** Ends a background command or an agent; false for an unknown id. */
   stopTask(id: string): Promise<boolean>;
-  /** Ends the agents that nobody waits for. */
+  /** Ends the agents that run in the background. */
   stopAgents(): void;
-  /** Undefined: there is no task of that id. */
   taskOutput(id: string): Promise<TaskOutput | undefined>;
-  /** A file that the agent may read without anybody being asked. */
+  /** Reads a file that the agent may read without asking a person. */
   readFile(request: FileRequest, signal: AbortSignal): Promise<Result<FileAnswer, string>>;
-  /** The host vouches that the agent has seen this file as it was at that time. */
+  /** Marks a file as read by the agent in its version of that time, on the host's word. */
   seedRead(path: string, mtimeMs: number): Promise<void>;
-  /** A call of a server's tool without a turn of the model, through the gate like any other. */
+  /** Calls a server's tool through the gate, without a turn of the model. */
   callTool(
     call: { readonly tool: string; readonly input: Readonly<Record<string, unknown>> },
     signal: AbortSignal,
   ): Promise<Result<ToolAnswer, string>>;
-  /** A resource of a server that is connected. */
   readResource(
     wanted: { readonly server: string; readonly uri: string },
     signal: AbortSignal,
   ): Promise<Result<readonly unknown[], string>>;
-  /** An image that a person names by its path or pastes. Undefined: there is no such file, or it is no image. */
+  /** Reads an image by path or pasted data; undefined when there is none. */
   readImage(
     image: { readonly path: string } | { readonly data: string },
     signal: AbortSignal,
   ): Promise<Result<PromptImage | undefined, string>>;
-  /** Names of the files below the working directory, for completion; what ignore files leave out is not among them. */
+  /** Names of the files below the working directory for completion, except those in ignore files. */
   projectFiles(signal: AbortSignal): Promise<readonly string[]>;
   instructionFiles(): Promise<readonly InstructionFile[]>;
-  /** Adds a note of a person to an instruction file. */
+  /** Adds a person's note to an instruction file. */
   addInstruction(file: InstructionFile, text: string): Promise<void>;
   rename(title: string): void;
   reloadSkills(): Promise<void>;

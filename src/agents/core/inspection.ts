@@ -6,21 +6,21 @@ import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings, SourcedRule } from '../../settings/types.js';
 import type { Parts } from './session-parts.js';
 
-/** What a host may ask about an open session. Plain data, as it goes over the wire. */
+/** What a host may query about an open session, as plain data for the wire. */
 export interface SessionInspection {
-  /** The settings in force, and each source as it was written. */
+  /** The effective settings, and each source as written. */
   settings(): Readonly<Record<string, unknown>>;
-  /** Every permission rule in force, and the directories that count as inside. */
+  /** Every effective permission rule, and the directories that count as inside. */
   rules(): Readonly<Record<string, unknown>>;
-  /** The command that prints the status line of a terminal; undefined: there is none that may run. */
+  /** The command that prints a terminal's status line; undefined when none may run. */
   statusLine(): StatusLine | undefined;
-  /** What one agent has used, and what is left for it. */
+  /** What one agent has used, and what it has left. */
   spent(path: string): AgentSpent;
 }
 
 export interface StatusLine {
   readonly command: string;
-  /** Seconds between two runs, besides those after events. */
+  /** Seconds between two runs, in addition to those after events. */
   readonly refreshInterval?: number | undefined;
 }
 
@@ -99,8 +99,8 @@ export function createInspection(
 }
 
 /**
- * fail-closed: the command of a project runs only where the folder is trusted and neither an administrator nor the
- * person has one, and what turns off hooks of a source turns off its status line.
+ * fail-closed: a project's status line command runs only in a trusted folder and when neither the
+ * administrator nor the person set one; a source whose hooks are disabled has no status line either.
  */
 function statusLineOf({ values }: Pick<EffectiveSettings, 'values'>): StatusLine | undefined {
   const said = values.said('statusLine.command');
@@ -120,7 +120,7 @@ function statusLineOf({ values }: Pick<EffectiveSettings, 'values'>): StatusLine
 
 const EDITABLE: ReadonlySet<string> = new Set(['user', 'project', 'local']);
 
-/** Where a setting came from, in the words that hosts know. */
+/** The names that hosts know for the sources of settings. */
 const SOURCES: ReadonlyMap<string, string> = new Map([
   ['managed', 'policySettings'],
   ['cli', 'flagSettings'],

@@ -13,13 +13,13 @@ export interface JoinedParts extends Parts {
 
 export interface LiveSessionSettings {
   readonly live: LiveSettings;
-  /** Once it is done, what the files said when it was asked for is in force. It tells of its failures. */
+  /** Resolves once the files' content at the time of the call is in force; reports its own failures. */
   refresh(): Promise<void>;
-  /** The same before a call of the host's. */
+  /** The same before a call of the host. */
   refreshForHost(): Promise<void>;
 }
 
-/** What settings and instruction files demand, and how that follows the files. */
+/** Follows changes of settings and instruction files during a session. */
 export function openLiveSessionSettings(
   environment: Pick<SessionEnvironment, 'watch'>,
   { toolRuntime, hooks, instructions, features }: Parts,
@@ -60,15 +60,14 @@ export function openLiveSessionSettings(
   return {
     live,
     refresh,
-    // A hook that is asked about a change may be the one who calls: until it answers, nothing has changed.
+    // The caller may be a hook that is asked about this very change, which is not in force until it answers.
     refreshForHost: async () => (isVetoAsked ? undefined : await refresh()),
   };
 }
 
-/** One look at a time. Who asks during one gets the next, together with all others who wait for it. */
+/** Runs one scan at a time; calls during a scan share the next one. */
 export function sharedLook(look: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
-  /** Has not begun. */
   let next: Promise<void> | undefined;
   const begin = (): Promise<void> => {
     next = undefined;

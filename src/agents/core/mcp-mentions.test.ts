@@ -5,7 +5,6 @@ import { err } from '../../lib/result.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { attachedResources, type ResourceMentionParts } from './prompt-mentions.js';
 
-/** Addresses that are asked for. */
 async function asked(typed: TypedText): Promise<readonly unknown[]> {
   const uris: unknown[] = [];
   const connection = {

@@ -17,7 +17,7 @@ export interface FileMentionParts {
   readonly read: AnyTool | undefined;
   readonly invoke: OutsideInvoke;
   readonly signal: AbortSignal;
-  /** For people. */
+  /** Shows a text to the person. */
   tell(text: string): void;
 }
 
@@ -29,16 +29,16 @@ export interface AttachedFiles {
   readonly seen: SeenFiles;
 }
 
-/** Files of one prompt; a pasted text may name any number. */
+/** The most files of one prompt; pasted text may name any number. */
 export const MOST_FILES = 25;
-/** Characters of one prompt's files after which no further one is read. */
+/** The characters of attached files after which the rest of a prompt's files is skipped. */
 export const ALL_CHARS = 300_000;
-/** Characters of one prompt's images and documents, encoded. What is larger than that stands alone. */
+/** Encoded characters of one prompt's images and documents; a larger one is attached alone. */
 export const ALL_ENCODED = 20 * 1024 * 1024;
 
 /**
- * The files and directories that a prompt names. Each is a call of Read and shown as Read shows it, so
- * that it can be edited without being read again. What is refused or cannot be shown is told.
+ * Attaches the files and directories that a prompt names. Each is a call of Read and shown in its
+ * format, so that the model can edit the file without reading it again. Failures are reported.
  */
 export async function attachedFiles(
   places: readonly MentionedPlace[],
@@ -73,7 +73,7 @@ export async function attachedFiles(
     const encoded = encodedChars(answer.value);
     if (encoded > encodedLeft && encodedLeft < ALL_ENCODED) {
       fail(name, FULL);
-      // They count as shown by now, and later files bring them no more.
+      // Instructions for these files were shown and will not come again with later files, so they are kept.
       blocks.push(...answer.value.followUp.map(textBlock));
       continue;
     }
@@ -112,7 +112,7 @@ async function readPlace(
   return await invoke(tool, { file_path: path, ...range }, { signal, unattended });
 }
 
-/** Between marks that nothing in it can imitate: what a file says is no word of the person who names it. */
+/** Wraps file content in tags that it cannot imitate, because it is not the person's own text. */
 function marked(
   { label, kind }: MentionedPlace,
   { content, input, seen }: OutsideAnswer,
@@ -141,7 +141,7 @@ function marked(
       typeof inside === 'string'
         ? [textBlock(`${begin}\n${inside}\n${end}`)]
         : [textBlock(begin), ...inside, textBlock(end)],
-    // fail-closed: who was shown other signs than are in the file has not seen the whole of it.
+    // fail-closed: escaped content was not seen exactly, so the file does not count as fully read.
     seen: isExact ? seen : seen.map(([file, version]) => [file, inPart(version)]),
   };
 }

@@ -24,49 +24,49 @@ export interface ModelChoiceOptions {
   readonly effort?: string | undefined;
   readonly betas?: readonly string[] | undefined;
   readonly maxBudgetUsd?: number | undefined;
-  /** Names or aliases to try when the model is not available. */
+  /** Names or aliases of models to try when the model is not available. */
   readonly fallbackModels?: readonly string[] | undefined;
 }
 
-/** What a skill wants for the rest of a turn. Absent: nothing else than before. */
+/** The model and effort that a skill sets for the rest of a turn; an absent field changes nothing. */
 export interface TurnWish {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
 }
 
-/** What a host wants of thinking. Absent: as it is; null: as at the start. */
+/** A host's change of thinking; an absent field changes nothing, null restores the initial value. */
 export interface ThinkingWish {
-  /** 0 turns it off. */
+  /** 0 turns thinking off. */
   readonly tokens?: number | null;
   readonly display?: ThinkingDisplay | null;
 }
 
 export type ModelLimits = Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
 
-/** The model in use. It may change between turns, never within one. */
+/** The model in use, which changes only between turns. */
 export interface ModelChoices {
   current(): ModelChoice;
   limits(): ModelLimits;
-  /** A cheap one for side jobs; the current one where no cheap one is known. */
+  /** A cheap model for side jobs; the current one when none is known. */
   small(): string;
-  /** Resolved; each may be asked for as well as the model itself. */
+  /** Resolved full names. */
   readonly fallbacks: readonly string[];
-  /** The full name of what `set` would choose. Throws as it does. */
+  /** The full name of the model that `set` would choose; throws as `set` does. */
   resolve(name: string | undefined): string;
-  /** Undefined: back to the one the session was opened with. */
+  /** Undefined returns to the model that the session was opened with. */
   set(name: string | undefined): string;
-  /** Holds over what was chosen until the turn ends; said again, it adds to what holds. Throws as `set` does. */
+  /** Overrides the choice until the turn ends; repeated calls add up. Throws as `set` does. */
   forTurn(wish: TurnWish): void;
   endTurn(): void;
-  /** Other thinking from now on. */
+  /** Changes thinking from now on. */
   think(wish: ThinkingWish): void;
-  /** For another agent: what it wants, and this model where it wants nothing. Throws as `set` does. */
+  /** The choice for another agent, based on the current model; throws as `set` does. */
   other(wish: TurnWish): { readonly choice: ModelChoice; readonly limits: ModelLimits };
-  /** What can be chosen by name. */
+  /** Models that can be chosen by name. */
   offers(): readonly ModelOffer[];
 }
 
-/** Answers longer than this are rare; asking for more only reserves what others could use. */
+/** Longer answers are rare, and a higher limit would only reserve context. */
 const MAX_ANSWER_TOKENS = 32_000;
 
 export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
@@ -97,7 +97,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
     resolve: (name) => pick(name ?? options.name).id,
     set(name) {
       chosen = pick(name ?? options.name);
-      // What was said last counts.
+      // A model chosen during the turn overrides the one that a skill set.
       turn = { effort: turn.effort };
       settle();
       return model.id;
@@ -125,7 +125,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       settle();
     },
     other(wish) {
-      // Who wants nothing else has the very same.
+      // Without any wish the agent shares the current choice.
       if (wish.model === undefined && wish.effort === undefined)
         return { choice: current, limits: model };
       const wanted = wish.model === undefined ? model : pick(wish.model);
@@ -136,7 +136,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
   };
 }
 
-/** Aliases where they mean something; elsewhere the one model that is known to be there. */
+/** Aliases where the provider has them, otherwise the current model only. */
 function offersOf(options: ModelChoiceOptions, current: string): readonly ModelOffer[] {
   const names = options.provider === 'anthropic' ? MODEL_ALIASES : [current];
   return names.map((value) => {
@@ -178,7 +178,7 @@ function thinkingFor(options: ModelChoiceOptions): ThinkingConfig | undefined {
   return undefined;
 }
 
-/** fail-closed: a budget in dollars that cannot be kept is refused, not ignored. */
+/** fail-closed: a budget in dollars is refused when the model's price is not known. */
 function refuseUnpricedBudget(model: string, options: ModelChoiceOptions): void {
   if (options.maxBudgetUsd === undefined || hasPrice({ model, provider: options.provider })) return;
   throw new PortcullisError(
@@ -190,7 +190,7 @@ function refuseUnpricedBudget(model: string, options: ModelChoiceOptions): void 
   );
 }
 
-/** Who wants another model. */
+/** The origin of a model change. */
 export type ModelSwitchSource = 'command' | 'picker' | 'sdk';
 
 export interface ModelSwitchDeps {
@@ -199,29 +199,32 @@ export interface ModelSwitchDeps {
   readonly hooks: EventDeps;
   readonly clock: Pick<Clock, 'monotonic'>;
   scene(): Scene;
-  /** Puts a hook's question to a person; absent: what hooks want asked is refused. */
+  /** Asks a person a hook's question; when absent, such a change is refused. */
   readonly confirm?: ((question: string) => Promise<boolean>) | undefined;
-  /** Tokens that the conversation takes now. */
+  /** Tokens of the conversation now. */
   contextTokens(): number;
-  /** What hooks say to the model that takes over. */
+  /** Passes notes of hooks to the new model. */
   tell(texts: readonly string[]): Promise<void>;
 }
 
 export interface ModelSwitches {
-  /** Throws when the model cannot be used or a hook holds the switch back. */
+  /** Throws when the model cannot be used or a hook blocks the change. */
   set(name: string | undefined, source: ModelSwitchSource): Promise<string>;
-  /** For the rest of the turn, because of a skill that a person typed. Resolves to why it stays as it is. */
+  /**
+   * Changes the model for the rest of the turn, for a skill that a person typed; resolves to the reason
+   * if it stays.
+   */
   forTurn(name: string): Promise<string | undefined>;
-  /** Another model answers than the one that was asked. */
+  /** A fallback model answered instead of the requested one. */
   fellBack(from: string, to: string): Promise<void>;
-  /** The model has answered: what it read is in the provider's cache for a while. */
+  /** The model has answered, so the provider's cache is warm for a while. */
   answered(): void;
 }
 
-/** How long a provider keeps what it has read, unless asked otherwise. */
+/** How long a provider caches a prompt by default. */
 const CACHE_MS = 5 * 60_000;
 
-/** Changes of the model, with the hooks that guard and follow them. */
+/** Changes the model, with the hooks before and after a change. */
 export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
   const { choices, hooks } = deps;
   let lastAnswer: number | undefined;
@@ -240,7 +243,6 @@ export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
       pricing: cost === undefined ? 'default' : 'catalog',
     } as const satisfies Omit<ModelSwitched, 'source'>;
   };
-  /** Asks the hooks, changes, and tells them. */
   const change = async <T>(
     wanted: { readonly name: string | undefined; readonly source: ModelSwitchSource },
     apply: () => T,

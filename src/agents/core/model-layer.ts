@@ -18,13 +18,13 @@ import { textOf } from '../../protocol/content.js';
 import { VERSION } from '../../version.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
 
-/** The provider's client, which model it is asked for, and what it has cost. */
+/** The provider's client, the choice of model, and what it has cost. */
 export interface ModelLayer {
-  /** For side jobs. Every call is held to the budget of the session. */
+  /** For side jobs; every call is limited by the session's budget. */
   readonly client: ModelClient & Meter;
-  /** For the turns of the main agent: the call that its budget no longer allows becomes its last. */
+  /** For the main agent's turns: the call that no longer fits the budget becomes its last. */
   readonly turns: ModelClient;
-  /** The same client, for an agent whose calls are booked under its own path. */
+  /** The same client for an agent whose calls are booked under its own path. */
   clientFor(agent: AgentRef): ModelClient & Meter;
   readonly ledger: UsageLedger;
   readonly choices: ModelChoices;
@@ -33,17 +33,16 @@ export interface ModelLayer {
 
 type Where = Pick<SessionEnvironment, 'env' | 'clock' | 'settings' | 'fs'>;
 
-/** A client and what it can be asked; the configured ones where none is `given`. */
 type Asked = { readonly client: ModelClient; readonly choices: ModelChoices };
 
-/** Books and limits what models are asked. */
+/** Opens the model client with usage tracking and budgets; `given` replaces the configured client. */
 export async function openModelLayer(
   config: SessionConfig,
   where: Where,
   given?: Asked,
 ): Promise<ModelLayer> {
   const { clock, settings } = where;
-  // What the settings, the caller and the agent that the session runs as let it use up.
+  // The strictest of the budgets in settings, options and the main agent's definition.
   const limits = [config.budget ?? {}, config.runsAs?.budget ?? {}].reduce(
     strictest,
     budgetOf(settings.values),
@@ -82,7 +81,7 @@ export async function openModelLayer(
     });
   const budget = createSessionBudget({
     limits,
-    // The main agent is held to this between its turns; others must not outrun it.
+    // The main agent is checked against this between turns; its subagents must not exceed it either.
     below: { usd: config.maxBudgetUsd },
     clock,
     ledger,
@@ -105,7 +104,7 @@ export async function openModelLayer(
   };
 }
 
-/** What ends a run of an agent before its model does, besides its own budget. */
+/** Limits that end a run of an agent, besides its own budget. */
 export function runLimits(
   { maxBudgetUsd }: SessionConfig,
   { ledger }: ModelLayer,
@@ -122,8 +121,8 @@ export function runLimits(
 const EXTRACT_TOKENS = 2_000;
 
 /**
- * Has a small model answer a question from a text. Undefined when it does not: the caller shows the
- * text itself.
+ * Has a small model answer a question about a text; undefined when it fails, and the caller then shows
+ * the text itself.
  */
 export async function extract(
   parts: { readonly client: ModelClient; readonly model: string },

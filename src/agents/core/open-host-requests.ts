@@ -18,7 +18,6 @@ import type { JoinedParts } from './live-settings.js';
 import { fileReader, type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
 import { typedImage } from './typed-calls.js';
 
-/** What the program that drives a session may ask of it besides prompts. */
 export function openHostRequests(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -30,7 +29,7 @@ export function openHostRequests(
   const shown = { toolRuntime, instructions, shownIn: undefined };
   const judged = outsideInvoke(environment, { ...shown, as: 'host' });
   const invoke: OutsideInvoke = async (...call) => {
-    // No request to a model goes before it, beside which the rules would be looked at.
+    // A host's call follows no model request, beside which the rules would have been refreshed.
     await rules.refreshForHost();
     return await judged(...call);
   };
@@ -84,7 +83,7 @@ export function openHostRequests(
     readFile: fileReader(environment, toolRuntime, invoke),
     async callTool({ tool: name, input }, signal) {
       const { pool } = toolRuntime.builtins;
-      // A host may call before a server has said what it offers.
+      // A host may call before a server has listed its tools.
       if (pool.resolve(name) === undefined) await mcp?.settle(signal);
       const tool = pool.resolve(name);
       if (tool?.origin === undefined) return err(`no MCP server offers a tool named ${name}`);
@@ -93,7 +92,7 @@ export function openHostRequests(
     async seedRead(path, mtimeMs) {
       const file = targetPath(path, environment.workspace);
       const stat = await environment.fs.stat(file);
-      // fail-closed: what has changed since must be read again before it is edited.
+      // fail-closed: a file changed since then must be read again before it is edited.
       if (stat?.kind !== 'file' || Math.floor(stat.mtimeMs) > Math.ceil(mtimeMs)) return;
       const bytes = await environment.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
       toolRuntime.calls.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
@@ -115,12 +114,12 @@ export function openHostRequests(
 
 const MOST_SEEDED_BYTES = 64 * 1024 * 1024;
 const SHOWN_OUTPUT_BYTES = 8 * 1024;
-/** How long servers may take to tell of their prompts. */
+/** How long to wait for servers to list their prompts. */
 const PROMPTS_MS = 2_000;
 
 type Prompts = Awaited<ReturnType<ReturnType<typeof createMcpPrompts>['list']>>;
 
-/** What servers have said of their prompts, by the servers that were asked. */
+/** Listed prompts, by the set of servers that were asked. */
 type KnownPrompts = Map<string, Prompts>;
 
 async function commandsOf(
@@ -143,7 +142,10 @@ async function commandsOf(
   return [...rows, ...ofServers];
 }
 
-/** Of those that are connected: a list for people starts no server, and asks none with every prompt. */
+/**
+ * Lists prompts of connected servers only: a list for people starts no server, and repeated calls use
+ * the cached answer.
+ */
 async function promptsOf(
   mcp: NonNullable<JoinedParts['mcp']>,
   known: KnownPrompts,
@@ -155,7 +157,7 @@ async function promptsOf(
   const told = fresh ? undefined : known.get(key);
   if (told !== undefined) return told;
   const listing = createMcpPrompts({ connections: () => connected }).list();
-  // Once they have answered they are known, even if nobody waits for it any more.
+  // A late answer is still cached for the next call.
   void listing.then((prompts) => known.set(key, prompts)).catch(() => undefined);
   const late = AbortSignal.timeout(PROMPTS_MS);
   return await orAbort(listing, late).catch((thrown) =>
@@ -182,8 +184,8 @@ const WALK_MS = 5_000;
 const SKIPPED = new Set(['.git', 'node_modules']);
 
 /**
- * Names of the files below the working directory, as ripgrep lists them: what .gitignore and .ignore leave out is not
- * among them. Without ripgrep the tree is walked. Only names, for the person who completes them: no rule is asked.
+ * File names below the working directory as ripgrep lists them, without ignored files; without ripgrep
+ * the tree is walked. They complete a person's input, so no rule is checked.
  */
 async function projectFiles(
   { fs, workspace, clock, env }: Pick<SessionEnvironment, 'fs' | 'workspace' | 'clock' | 'env'>,

@@ -14,13 +14,13 @@ import type { Parts } from './session-parts.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
 export interface OutsideAnswer extends ToolAnswer {
-  /** What the call brings with it, for the agent: instructions near its files. */
+  /** Further texts for the agent: instructions near the files. */
   readonly followUp: readonly string[];
-  /** What hooks said about it, for the agent. */
+  /** What hooks said about the call, for the agent. */
   readonly contexts: readonly string[];
-  /** What the tool was called with in the end: a hook may have changed it. */
+  /** The final input: a hook may have changed it. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Files that it read. They count as read by whoever is shown the answer. */
+  /** Files that the call read; they count as read for an agent that is shown the answer. */
   readonly seen: SeenFiles;
 }
 
@@ -38,9 +38,9 @@ interface OutsideParts extends Pick<Parts, 'toolRuntime' | 'instructions'> {
 }
 
 /**
- * Calls that no model makes: a host asks for them, or a person's prompt names what is to be read. They
- * go the one way in, past the same rules as the agent's, each with its receipt. `onStop`: a hook or a person wants the
- * turn to end, and why.
+ * Calls that no model makes: a host requests them, or a person's prompt names what to read. They pass
+ * the same gate as the agent's calls, each with its receipt. `onStop` receives the reason when a hook
+ * or a person wants to end the turn.
  */
 export function outsideInvoke(
   environment: SessionEnvironment,
@@ -55,13 +55,13 @@ export function outsideInvoke(
     if (stop !== undefined) parts.onStop?.(`Stopped by a hook: ${stop}`);
     else if (interrupt === true) parts.onStop?.(`Stopped: ${words}`);
     if (failed === true) return err(words);
-    // fail-closed: a hook that wants to stop does not want what was read to go further.
+    // fail-closed: after a hook's stop the content is not passed on.
     if (stop !== undefined) return err(`a hook stopped it: ${stop}`);
     return ok({ content, structured, followUp, contexts, input: made.input, seen: made.seen });
   };
 }
 
-/** Makes one call that no model makes, and gives the whole result back, refused or not. */
+/** Makes one call that no model makes and returns its result, refused or not. */
 export async function outsideCall(
   { workspace }: SessionEnvironment,
   { toolRuntime, instructions, shownIn }: OutsideParts,
@@ -96,8 +96,8 @@ export async function outsideCall(
 }
 
 /**
- * Judges a call of a tool, but reads in its place. fail-closed: a hook that shows something else to the agent keeps
- * what was read from others too.
+ * Sends a call through the gate but runs `read` in place of the tool. fail-closed: when a hook replaces
+ * the result, the original is withheld from the host as well.
  */
 async function readJudged<T>(
   invoke: OutsideInvoke,
@@ -121,7 +121,7 @@ async function readJudged<T>(
   return answer.value.structured === structured ? found : err('a hook has replaced what was read');
 }
 
-/** Reads the beginning of a file as Read would, for a host. */
+/** Reads the beginning of a file for a host, judged as a call of Read. */
 export function fileReader(
   { fs }: SessionEnvironment,
   toolRuntime: ToolRuntime,
@@ -154,7 +154,10 @@ export type ResourceReader = (
   signal: AbortSignal,
 ) => Promise<Result<readonly RawResourceContent[], string>>;
 
-/** Reads a resource as ReadMcpResourceTool would, for a host or a person, who get it as the server sent it. */
+/**
+ * Reads a resource for a host or a person, judged as a call of ReadMcpResourceTool, and returns it as
+ * the server sent it.
+ */
 export function resourceReader(
   { fs }: Pick<SessionEnvironment, 'fs'>,
   connections: () => readonly McpConnection[],
@@ -164,7 +167,7 @@ export function resourceReader(
     connections().find(({ declaration }) => declaration.name === name);
   return async ({ server, uri }, signal) => {
     if (connectionOf(server) === undefined) return err(`Server not found: ${server}`);
-    // A host or a person chooses the address, and no model: nothing is carried out by it.
+    // A host or a person chose the address instead of a model, so the call counts as reading.
     const tool: AnyTool = { ...resourceTools({ connections, fs }).read, kind: 'read' };
     return await readJudged(
       invoke,

@@ -21,25 +21,24 @@ import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import { type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
 import type { Parts } from './session-parts.js';
 
-/** What is known when a prompt is read. */
 export interface MentionParts extends Parts {
   readonly config: SessionConfig;
   readonly environment: SessionEnvironment;
 }
 
-/** What stands beside a prompt for what it names. */
+/** Messages added to a prompt for its mentions. */
 export interface Beside {
   readonly inputs: readonly InputMessage[];
-  /** The prompt goes no further, and why. */
+  /** Blocks the prompt, with the reason. */
   readonly stop?: string;
-  /** It begins with the name of a command that does not exist. */
+  /** The prompt begins with an unknown command. */
   readonly cause?: 'unknown_command';
 }
 
 /**
- * What stands beside a prompt for what a person names in it with an `@`: agents, files and directories,
- * resources of servers. All that is read for it goes the one way in, past the gate. `other`: the tools of another
- * agent that is shown it; absent: the main agent is, which may then change the files.
+ * Resolves the `@` mentions of a person's prompt: agents, files, directories and server resources, all
+ * read through the gate. `other` are the tools of another agent that gets the prompt; without it the
+ * main agent does, and may then edit the files.
  */
 export async function attachedTo(
   parts: MentionParts,
@@ -64,11 +63,11 @@ export async function attachedTo(
   const invoke: OutsideInvoke = async (tool, ...call) => {
     if (stop !== undefined) return err('the turn was stopped before it was read');
     if (signal.aborted) return err(INTERRUPTED);
-    // fail-closed: what an agent has no tool for is not read for it either.
+    // fail-closed: files are not read for an agent that has no tool to read them.
     if (other !== undefined && other.resolve(tool.name) === undefined)
       return err(`there is no ${tool.name} tool here`);
     const answer = await outside(tool, ...call);
-    // What was asked about the call tells how it was cut off.
+    // Reports the interruption instead of the answer to the question that it cut off.
     return !answer.ok && signal.aborted ? err(INTERRUPTED) : answer;
   };
   const asked = await askedAgents(namedFiles(typed), { agents, pool, tell });
@@ -79,7 +78,7 @@ export async function attachedTo(
     ? await attachedResources(environment, { log, mcp, typed, invoke, signal, tell })
     : [];
   if (stop !== undefined) return { inputs: [], stop };
-  // Only now is it sure that the main agent is shown it.
+  // Files count as read only now that the main agent is sure to be shown them.
   if (trial !== undefined) {
     await trial.keep();
     for (const [path, version] of files.seen) toolRuntime.calls.readState.note(path, version);
@@ -112,11 +111,11 @@ export interface ResourceMentionParts {
   readonly typed: TypedText;
   readonly invoke: OutsideInvoke;
   readonly signal: AbortSignal;
-  /** For people. */
+  /** Shows a text to the person. */
   tell(text: string): void;
 }
 
-/** What a prompt of a person names as `@server:uri`. Each is read past the gate, as a call of the model's. */
+/** Reads the resources that a prompt names as `@server:uri`, through the gate like the model's calls. */
 export async function attachedResources(
   { fs }: Pick<SessionEnvironment, 'fs'>,
   { log, mcp, typed, invoke, signal, tell }: ResourceMentionParts,
@@ -139,7 +138,7 @@ export async function attachedResources(
     },
   });
   const failures = blocks.flatMap(({ failure }) => failure ?? []);
-  // Of an interrupt people know themselves.
+  // One failure is enough after an interrupt.
   for (const failure of signal.aborted ? failures.slice(0, 1) : failures) tell(failure);
   return blocks.map(({ text }) => ({ type: 'text', text }));
 }
@@ -149,8 +148,8 @@ function mentionKey({ server, uri }: Mention): string {
 }
 
 /**
- * Agents that a prompt asks for, as `@agent-name` or `@"name (agent)"`. The model is told to start them. `others`: what
- * names no agent.
+ * Finds agents mentioned as `@agent-name` or `@"name (agent)"`, which the model is told to start.
+ * `others` are mentions that name no agent.
  */
 async function askedAgents(
   mentions: readonly FileMention[],

@@ -11,23 +11,23 @@ import type { ReadySkill, SkillCall } from '../../skills/invoke/invoke.js';
 import type { ModelSwitches } from './model-choice.js';
 import type { Beside, MentionParts } from './prompt-mentions.js';
 
-/** What became of prompts that hooks were shown. */
+/** The outcome of the hooks for a group of prompts. */
 export type Submitted =
   | { readonly kind: 'pass'; readonly inputs: readonly InputMessage[] }
-  /** None of them goes to the model. `cause`: all of them begin with the name of a command that does not exist. */
+  /** No prompt goes to the model. `cause`: all of them begin with an unknown command. */
   | { readonly kind: 'blocked'; readonly message: string; readonly cause?: 'unknown_command' };
 
 export interface PromptParts extends MentionParts {
   readonly models: ModelSwitches;
-  /** A prompt is on its way: Stop hooks may send the agent on again. */
+  /** A prompt is submitted, which resets the count of continuations by Stop hooks. */
   beginPrompt(): void;
   readonly title: { get(): string | undefined; set(text: string): void };
 }
 
-/** Words that the program itself knows. */
+/** Commands that the program handles itself. */
 const BUILTINS = ['compact'];
 
-/** Prompts on their way to the model; what the runtime adds is not a prompt and passes as it is. */
+/** Submits prompts: messages of the runtime pass unchanged. */
 export async function submitPrompts(
   parts: PromptParts,
   prompts: readonly InputMessage[],
@@ -52,7 +52,7 @@ export async function submitPrompts(
   return { kind: 'blocked', message, ...(isUnknown && { cause: 'unknown_command' }) };
 }
 
-/** One prompt: what is typed as `/name` brings the text of the skill with it, hooks see it, what it names is read. */
+/** Submits one prompt: typed skills are expanded, hooks see it, its mentions are resolved. */
 async function submitPrompt(
   parts: PromptParts,
   prompt: InputMessage,
@@ -74,22 +74,21 @@ async function submitPrompt(
       if (beside.stop !== undefined) return beside;
       inputs.push(...beside.inputs);
     }
-    // What is named goes to the agents that work on it, where there are any.
+    // With forked skills the mentions go to their agents instead.
     const named = expanded.some(({ isFork }) => isFork)
       ? NOTHING
       : await attach(parts, typed, { signal });
     if (named.stop !== undefined) return named;
-    // Last: a model or hooks of a skill whose prompt is held back would stay.
+    // Last, because a blocked prompt must not leave a skill's model or hooks in force.
     for (const one of begun) await inForce(parts, one);
     isThrough = true;
     return { inputs: [...inputs, ...named.inputs] };
   } finally {
-    // fail-closed: of a text that the model never gets nothing holds.
+    // fail-closed: a skill whose text the model never gets is withdrawn.
     if (!isThrough) for (const one of begun) one.withdraw();
   }
 }
 
-/** Shows a prompt to the hooks. */
 async function askHooks(
   parts: PromptParts,
   prompt: InputMessage,
@@ -114,7 +113,7 @@ async function askHooks(
   const context = note === undefined ? [] : [note];
   const { updatedPrompt } = outcome;
   if (updatedPrompt === undefined) return { inputs: [prompt, ...context] };
-  // What was said is kept beside it in the transcript.
+  // The original text is kept in the transcript.
   const { uuid, content } = prompt;
   log.recorder.attachment({ type: 'replaced_prompt', uuid, content });
   const others = content.filter((block) => block.type !== 'text');
@@ -125,9 +124,9 @@ async function askHooks(
   return { inputs: [replaced, ...context] };
 }
 
-/** What follows a typed command, once the prompt is let through. */
+/** A step after a typed command, taken once the prompt is allowed. */
 interface Step {
-  /** A skill that runs as an agent of its own. */
+  /** The skill runs as an agent of its own. */
   readonly isFork?: boolean;
   follow(typed: TypedText | undefined): Promise<Beside>;
 }
@@ -138,7 +137,7 @@ function held(stop: string): Beside {
   return { inputs: [], stop };
 }
 
-/** What follows a typed command; or why the prompt goes no further. Skills that are ready are noted in `begun`. */
+/** Expands a typed command into steps, or blocks the prompt. Ready skills are added to `begun`. */
 async function expandTyped(
   parts: PromptParts,
   prompt: InputMessage,
@@ -159,7 +158,7 @@ async function expandTyped(
   };
   const command = mcp && readTypedPrompt(text);
   if (mcp !== undefined && command !== undefined) {
-    // A server's prompt: its messages follow what was typed, as text and nothing else.
+    // A server's prompt: its messages follow the typed text, verbatim.
     const { name, args } = command;
     const about = { type: 'mcp_prompt', command: name, args, source: 'mcp' } as const;
     const heard = await promptExpanded(dispatch, { ...occasion, ...about });
@@ -172,7 +171,7 @@ async function expandTyped(
   const typed = await readTyped(text, { book: skills.book, builtins: BUILTINS });
   if (typed.kind === 'prompt' || typed.kind === 'builtin') return [];
   if (typed.kind === 'unknown') {
-    // A program writes the prompts of a host: what names no command is text, not a slip of the finger.
+    // Programs write a host's prompts, so an unknown command is text there and no typing error.
     const isText = parts.config.callbacks !== undefined;
     return isText ? [] : { ...held(typed.message), cause: 'unknown_command' };
   }
@@ -190,7 +189,7 @@ async function expandTyped(
     }
     const outcome = await skills.invoker.invoke(order);
     if (outcome.kind === 'refused') return held(`/${name}: ${outcome.reason}`);
-    // A skill that has become one with an agent of its own just now has run.
+    // A skill that was changed to run as its own agent just now has run already.
     if (outcome.kind === 'forked') await follow(notes.followUp([outcome.toolText]));
     else {
       begun.push(outcome);
@@ -200,7 +199,7 @@ async function expandTyped(
   return steps;
 }
 
-/** Runs a skill as an agent of its own. It ends before the prompt goes on: what is named goes to it. */
+/** Runs a skill as an agent of its own, which gets the prompt's mentions and ends before the prompt continues. */
 async function runFork(
   parts: PromptParts,
   order: SkillCall,
@@ -217,19 +216,19 @@ async function runFork(
   });
   if (outcome.kind === 'refused') return held(stop ?? `/${order.name}: ${outcome.reason}`);
   if (outcome.kind === 'forked') return { inputs: parts.hooks.notes.followUp([outcome.toolText]) };
-  // fail-closed: hooks were shown a skill that does its work elsewhere.
+  // fail-closed: hooks approved a skill that runs as an agent of its own, which it no longer does.
   outcome.withdraw();
   return held(`/${order.name}: it has changed just now. Type it again`);
 }
 
-/** Puts in force what a skill brings besides its text. */
+/** Applies what a skill brings besides its text. */
 async function inForce({ skills, hooks, models }: PromptParts, ready: ReadySkill): Promise<void> {
   skills.onReady(ready, { agent: MAIN_AGENT, by: 'person' });
   const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
   if (stays !== undefined) hooks.tell(`skill ${ready.skill.name}: ${stays}`);
 }
 
-/** Reads what a prompt names with an `@`. `other`: the tools of another agent that is shown it. */
+/** Resolves the `@` mentions of a prompt; `other` are the tools of another agent that gets it. */
 async function attach(
   parts: PromptParts,
   typed: TypedText | undefined,

@@ -16,20 +16,20 @@ interface Needs {
   readonly permissions: Permissions;
   readonly mcp: OpenServersOfSession | undefined;
   pool(agent?: AgentRef): ToolPool;
-  /** What all agents choose from. */
+  /** The pool that all agents choose from. */
   shared(): ToolPool;
 }
 
-/** What servers bring to the pool of a session, and how much of it the model is shown. */
+/** What servers add to a session's pool, and how much of it the model is shown. */
 export interface ServerTools {
   readonly tools: readonly AnyTool[];
   /** ToolSearch, where there may be something to search for. */
   readonly search: readonly AnyTool[];
   readonly options: PoolOptions;
   readonly late: {
-    /** Takes in tools that come after the start. */
+    /** Adds tools that arrive after the start. */
     add(tools: readonly AnyTool[]): Added;
-    /** Whether such a tool is told by its name alone, so that no definition is added. */
+    /** Whether the tool is announced by name only, so that no definition is added. */
     isToldByName(tool: AnyTool): boolean;
   };
 }
@@ -39,13 +39,13 @@ export async function serverTools(
   { env }: SessionEnvironment,
   { model, permissions, mcp, pool, shared }: Needs,
 ): Promise<ServerTools> {
-  // What the definition that a session runs as bans is banned for it and for all agents below it, also later.
+  // Tools that the main agent's definition disallows are banned for it and all its subagents, also later ones.
   const taken = runsAs?.disallowedTools.filter((entry) => bareName(entry) === entry) ?? [];
   const isTaken = createToolMatcher(taken);
   const isBanned = (names: readonly string[]): boolean =>
     permissions.isBanned(names) ||
     isTaken(names) ||
-    // fail-closed: the model must not call what answers for the person.
+    // fail-closed: the model must not call the tool that answers for the person.
     (promptTool !== undefined && names.includes(promptTool));
   if (mcp === undefined) {
     const late = {
@@ -60,7 +60,7 @@ export async function serverTools(
     env,
     definitionsTokens: mcp.definitionsTokens(),
     windowTokens: model.choices.limits().contextWindow,
-    // Servers that a host adds later show their tools whole.
+    // Servers that a host adds later show their full definitions.
     searchDenied: isLeftOut || permissions.isBanned(['ToolSearch']) || mcp.isEmpty(),
   });
   if (problem !== undefined) emit({ type: 'notice', level: 'warning', text: problem });
@@ -74,7 +74,7 @@ export async function serverTools(
     search: search ? [await searchTool()] : [],
     options: { isBanned, defer: defer ? mayWait : undefined },
     late: {
-      // What the model has been sent stays as it is: later tools are told by name where they can be.
+      // The definitions in requests stay fixed, so later tools are announced by name where possible.
       add: (later) => shared().add(later, search ? { defer: mayWait } : {}),
       isToldByName: (tool) => search && mayWait(tool),
     },
@@ -82,8 +82,8 @@ export async function serverTools(
 }
 
 /**
- * The tools of the main agent. What is kept from it alone, by its own list or by a rule that names it,
- * is still there for the agents that it starts.
+ * The main agent's tools. A tool withheld from it alone, by its own list or a rule that names it, stays
+ * available to its subagents.
  */
 export function mainPool(
   shared: ToolPool,
@@ -91,7 +91,7 @@ export function mainPool(
   runsAs: AgentDefinition | undefined,
 ): ToolPool {
   const isHidden = (names: readonly string[]): boolean => permissions.isBanned(names, MAIN_AGENT);
-  // Mostly no rule takes a tool away altogether, and servers have thousands of tools.
+  // Checked first, because few rules ban whole tools and servers have thousands.
   const mayHide = permissions.rules(MAIN_AGENT).deny.some((rule) => rule.spec.kind === 'any');
   const hidesSome = mayHide && shared.names.some((name) => isHidden([name]));
   const tools = runsAs?.tools;
@@ -103,7 +103,7 @@ export function mainPool(
   return shared.view({ ...allow, isHidden });
 }
 
-/** For the model that asks for it all the same; undefined: nobody has it. */
+/** The reason for a model that calls a withheld tool; undefined when there is no such tool. */
 export function keptFromMain(shared: ToolPool, name: string): string | undefined {
   const tool = shared.resolve(name);
   if (tool === undefined) return undefined;

@@ -29,19 +29,19 @@ import { type Submitted, submitPrompts } from './prompts.js';
 import type { SessionEndReason } from './session.js';
 import type { Parts } from './session-parts.js';
 
-/** What hooks want before the first prompt. */
+/** What start hooks add before the first prompt. */
 export interface Beginning {
-  /** Stand beside the first prompt. */
+  /** Added to the first prompt. */
   readonly inputs: readonly InputMessage[];
-  /** Prompts that hooks give: each is a run of its own, before the person's. */
+  /** Prompts of hooks; each is a run of its own before the person's first prompt. */
   readonly prompts: readonly InputMessage[];
 }
 
-/** What hooks see and do around prompts, turns, summaries, settings and the model. */
+/** Runs the hooks around prompts, turns, summaries, settings and the model. */
 export function openSessionEvents(
   config: SessionConfig,
   environment: SessionEnvironment,
-  // `contextTokens`: what the conversation takes now. `refreshRules`: takes in what settings and instruction files say.
+  // `contextTokens` counts the conversation; `refreshRules` applies changed settings and instruction files.
   {
     contextTokens,
     refreshRules,
@@ -79,7 +79,7 @@ export function openSessionEvents(
     tell: pending.say,
   });
   let hasRun = false;
-  /** The result; undefined where it fails, which is reported. */
+  /** The result; undefined after a failure, which is reported. */
   const attempt = async <T>(work: Promise<T>, what: string): Promise<T | undefined> => {
     try {
       return await work;
@@ -88,7 +88,7 @@ export function openSessionEvents(
       return undefined;
     }
   };
-  /** Skills that changed on disk stand before the next prompt. */
+  /** Announces skills that changed on disk before the next prompt. */
   const reloadSkills = async (): Promise<void> => {
     if (toolRuntime.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
     const changed = await attempt(skills.changed(), 'skills');
@@ -168,7 +168,7 @@ export function openSessionEvents(
     compaction,
     display,
     models,
-    /** Once, before the first run. */
+    /** Called once, before the first run. */
     async begin(signal: AbortSignal): Promise<Beginning> {
       const scene = placeNow(signal);
       const setup = config.setup && (await sessionSetup(hooks, { trigger: config.setup }, scene));
@@ -191,23 +191,23 @@ export function openSessionEvents(
         prompts: initialUserMessage === undefined ? [] : [notes.prompt(initialUserMessage)],
       };
     },
-    /** Prompts on their way to the model: what hooks add to them, or that they go no further. */
+    /** Submits prompts: hooks may add to them or block them. */
     async submit(given: readonly InputMessage[], signal: AbortSignal): Promise<Submitted> {
-      // The model's own calls wait for changed rules beside the request. These come before it.
+      // Calls of the model await changed rules beside its request; calls for a prompt come before any request.
       if (given.some(bringsCalls)) await refreshRules();
       const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
       const atStart = !hasRun && !hasHooks;
-      // Instruction files that changed since they were shown stand before the next prompt.
+      // Announces changed instruction files before the next prompt.
       const changed = await attempt(instructions.changed({ atStart }), 'instruction files');
       if (changed !== undefined) pending.remind(changed);
-      // At the start they have just been listed.
+      // At the start the skills have just been listed.
       if (hasRun) await reloadSkills();
       const titled = { get: () => title, set: setTitle };
       const beginPrompt = stop.beginPrompt;
       const all = { ...parts, config, environment, models, beginPrompt, title: titled };
       return await submitPrompts(all, given, signal);
     },
-    /** The model is done: leave, or go on with what a hook says. */
+    /** The model has finished: end the run, or continue with a Stop hook's message. */
     async beforeLeaving(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision> {
       const move = await stop.beforeLeaving({
         event: 'Stop',
@@ -226,7 +226,6 @@ export function openSessionEvents(
       }
       return undefined;
     },
-    /** The run is over. */
     async ended({ reason, lastAnswer }: LoopOutcome): Promise<void> {
       hasRun = true;
       model.choices.endTurn();
@@ -239,7 +238,6 @@ export function openSessionEvents(
         lastMessage: lastAnswer === undefined ? undefined : textOf(lastAnswer.message.content),
       });
     },
-    /** The session is over. */
     async close(reason: SessionEndReason): Promise<void> {
       const { mode: _none, ...scene } = hooks.scene(over.signal);
       await sessionEnd(hooks, { reason }, scene);
@@ -251,7 +249,7 @@ export function openSessionEvents(
     veto: (changed: readonly WatchedPath[]) =>
       configObjections({ dispatch, tell }, configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,
-    /** The shell may have gone elsewhere. */
+    /** A shell command may have changed the directory. */
     async moved(signal: AbortSignal): Promise<void> {
       const before = cwd;
       cwd = workspace.cwd;
@@ -275,7 +273,7 @@ export function openSessionEvents(
 
 export type SessionEvents = ReturnType<typeof openSessionEvents>;
 
-/** The names of failed model calls that StopFailure hooks match on. */
+/** The error names that StopFailure hooks match on. */
 const NAMES = {
   authentication: 'authentication_failed',
   billing: 'billing_error',

@@ -5,7 +5,6 @@ import type { ServerStatus } from '../../mcp/server.js';
 import type { SessionInfo } from '../../protocol/session-events.js';
 import type { Parts } from './session-parts.js';
 
-/** The facts about a session as they are now. */
 export function sessionInfo(
   environment: SessionEnvironment,
   { model, log, toolRuntime, mcp }: Parts,
@@ -40,7 +39,7 @@ export function sessionInfo(
   };
 }
 
-/** Without the tools of servers that are turned off: they come back with their server. */
+/** Leaves out the tools of disabled servers, which return with their server. */
 export function callableNames(
   names: readonly string[],
   statuses: readonly Pick<ServerStatus, 'name' | 'state'>[],

@@ -8,14 +8,14 @@ import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { SKILL_TOOL } from '../../skills/grants/approval.js';
 import type { Parts } from './session-parts.js';
 
-/** What stands before the first prompt; empty where the session goes on. */
+/** The messages before the first prompt; empty in a resumed session. */
 export interface SessionOpening {
   readonly messages: readonly InputMessage[];
-  /** The instruction files among it. */
+  /** The instruction files among them. */
   readonly paths: readonly string[];
 }
 
-/** `isTrial`: for a report only, so that nothing is run and no warning given. */
+/** `isTrial`: only for a report, so nothing runs and no warning is given. */
 export async function openConversation(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -24,7 +24,7 @@ export async function openConversation(
   const { model, log, hooks, instructions, skills, mcp, agents } = parts;
   const { pool } = parts.toolRuntime.builtins;
   const { history } = log;
-  // A session that another runtime began was never shown what ours begin with.
+  // A session begun by another runtime never had this opening.
   const isOpened = history.resumed && history.messages.some(showsOpening);
   const opening = await openOpening({
     facts: openingFacts(environment, model.choices.current().model),
@@ -47,7 +47,7 @@ export async function openConversation(
     ? []
     : [mcp?.announcement(pool), await listedSkills(), await agents.listing(pool)];
   const { runsAs } = config;
-  // What the agent that a session runs as brings besides its words and tools: its notes, skills and first prompt.
+  // What the main agent's definition adds besides its prompt and tools: memory, skills and a first prompt.
   const memory = runsAs && (await agents.runsAs(runsAs));
   const isNew = runsAs !== undefined && !history.resumed;
   const { signal } = new AbortController();

@@ -12,11 +12,10 @@ import type { OpenAgents } from '../session-agents.js';
 import type { ModelLayer } from './model-layer.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
-/** What the parts of a session know about the prompt that is being answered. */
+/** Facts about the prompt that is being answered. */
 export interface CurrentRun {
   run:
     | {
-        /** One per prompt: the id of what the person said. */
         readonly promptId: string | undefined;
         takeInput(): Promise<readonly InputMessage[]>;
         onAnswer(answer: ModelAnswer): void;
@@ -24,7 +23,7 @@ export interface CurrentRun {
     | undefined;
 }
 
-/** What a session is made of. */
+/** The parts of an open session. */
 export interface Parts {
   readonly model: ModelLayer;
   readonly log: Log;
@@ -38,8 +37,8 @@ export interface Parts {
   readonly checkpoints: SessionJournal;
   readonly sandbox: OpenSandboxing;
   readonly current: CurrentRun;
-  /** All of them that take part in the gate, the tools, live settings or the end of agents. */
+  /** All parts that take part in the gate, the tools, live settings or the end of agents. */
   readonly features: readonly Feature[];
-  /** Ends all that was opened, the last first. A step that fails does not keep the next from running. */
+  /** Closes all parts, the last opened first; a failing step does not stop the others. */
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
 import type { ModelSwitchSource } from './model-choice.js';
 
-/** One prompt, answered or not, with everything its result carries. */
+/** The result of one prompt with all its accounting. */
 export interface RunResult {
   readonly outcome: LoopOutcome;
   readonly durationMs: number;
@@ -25,7 +25,7 @@ export interface RunResult {
   /** By model, since the session was opened. */
   readonly modelUsage: Readonly<Record<string, unknown>>;
   readonly cost: { readonly knownUsd: number; readonly unknownModels: readonly string[] };
-  /** What each agent used by itself, where there were others than the main one; adds up to the total. */
+  /** Usage by agent, when there was more than the main agent; adds up to the total. */
   readonly agents?: readonly Readonly<Record<string, unknown>>[];
   readonly denials: readonly PermissionDenial[];
   /** Refused calls that no later call of the same tool made up for. */
@@ -33,7 +33,7 @@ export interface RunResult {
 }
 
 export interface RunOptions {
-  /** Messages that arrive while the run is going on. */
+  /** Takes messages that arrive during the run. */
   takeInput?(): readonly InputMessage[];
 }
 
@@ -51,80 +51,77 @@ export interface AgentSession {
   info(): SessionInfo;
   readonly inspect: SessionInspection;
   /**
-   * What comes before the first prompt: each item is a run of its own, with these prompts. A host
-   * that does not ask gets all of it with its first run.
+   * Returns the prompts to run before the first one, each item as a run of its own. When a host does
+   * not call it, the first run includes them.
    */
   begin(): Promise<readonly (readonly InputMessage[])[]>;
   run(prompts: readonly InputMessage[], options?: RunOptions): Promise<RunResult>;
   /** The conversation as the model sees it. */
   history(): readonly Message[];
-  /** Adds to the conversation without asking the model. A text: why a hook holds it back. */
+  /** Adds to the conversation without calling the model; returns the reason when a hook blocks it. */
   append(prompts: readonly InputMessage[]): Promise<string | undefined>;
-  /** Runs a command that a person typed, between two turns. The model reads it and its output with the next prompt. */
+  /** Runs a command that a person typed between two turns; the model reads it and its output with the next prompt. */
   shell(typed: TypedShell): Promise<ToolCallResult>;
-  /** Ends the running turn. False when there is none, or it is being ended already. */
+  /** Ends the running turn; false when none runs or it is already ending. */
   interrupt(): boolean;
   setMode(mode: PermissionMode): void;
   /**
-   * Undefined goes back to the model the session was opened with. Resolves to the full name; rejects
-   * when the model cannot be used or a hook holds the switch back.
+   * Undefined returns to the model that the session was opened with. Resolves to the full name; rejects
+   * when the model cannot be used or a hook blocks the change.
    */
   setModel(name: string | undefined, source: ModelSwitchSource): Promise<string>;
-  /** The hooks in force and what they took. */
+  /** The hooks in force and how long they took. */
   hooks(): HookReport;
-  /** What the model is shown with the next request, by part and by file. */
+  /** What the next request shows the model, by part and by file. */
   context(): Promise<ContextReport>;
-  /** The team that it leads or works in. */
+  /** The team that the session leads or works in. */
   readonly team?: SessionTeam;
-  /** Its MCP servers. */
   readonly mcp: SessionServers;
-  /** What the program that drives the session may ask for besides prompts. */
+  /** Requests of the driving program besides prompts. */
   readonly requests: HostRequests;
-  /** What it changed, and the way back. */
+  /** The session's changes to files, and how to undo them. */
   readonly changes: SessionChanges;
-  /** Counts one more directory as inside. */
+  /** Adds a directory that counts as inside. */
   addDirectory(directory: string): Promise<void>;
   compact(instructions: string | undefined): Promise<boolean>;
   /** Tokens and cost since the session was opened. */
   accounts(): Pick<RunResult, 'modelUsage' | 'cost' | 'agents'>;
-  /** Tells the host something on the session's own channel. */
+  /** Sends an event to the host on the session's own channel. */
   news(event: SessionNews): void;
-  /** Finished background work that the agent has not been told of yet. */
+  /** Results of finished background work that the agent has not received yet. */
   takeBackgroundInput(): readonly InputMessage[];
   onBackgroundInput(listener: () => void): void;
-  /** The host waits for a person's prompt; what it returns is called when one comes. */
+  /** Called while the host waits for a person's prompt; the returned function is called when one arrives. */
   awaitPrompt(): () => void;
-  /** Waits, for a bounded time, for running background work. True: there is something to tell. */
+  /** Waits, for a bounded time, for running background work; true when there is a result to deliver. */
   waitForBackground(): Promise<boolean>;
-  /** Tells hooks, ends background work and child processes, and flushes what is unsaved. */
+  /** Runs the end hooks, ends background work and child processes, and flushes what is unsaved. */
   close(reason?: SessionEndReason): Promise<void>;
 }
 
-/** The change journal of a session. */
 export interface SessionChanges {
-  /** Why there is none, in words for a person; undefined: there is one. */
+  /** Why there is none, in words for a person; undefined when there is one. */
   readonly off: string | undefined;
-  /** Opens it where it is not open yet. Undefined: there is none. */
+  /** Opens the journal if necessary; undefined when there is none. */
   journal(): Promise<Checkpoints> | undefined;
   /**
-   * Takes the conversation back to where it was before this message of the person; what was said since
-   * stays in the transcript, on a branch of its own. Gives the message back. An error: why it cannot be.
+   * Rewinds the conversation to before a message of the person and returns that message; the later part
+   * stays in the transcript as a branch. An error says why it cannot.
    */
   takeBackConversation(messageId: string): Promise<Result<{ readonly prompt: string }, string>>;
 }
 
-/** Which hooks are in force, and how long each took so far. */
+/** Which hooks are in force, and how long each has taken so far. */
 export interface HookReport {
   readonly set: HookSet;
   readonly stats: readonly HookStat[];
 }
 
 export interface SessionTeam {
-  /** Undefined: there is none yet. */
   view(): TeamView | undefined;
-  /** It works for another session and has been let go: it ends now. */
+  /** True for a teammate that was dismissed and is ending. */
   isOver(): boolean;
 }
 
-/** Why a session ends, as hooks are told. */
+/** Why a session ends, as hooks receive it. */
 export type SessionEndReason = 'clear' | 'resume' | 'logout' | 'prompt_input_exit' | 'other';

@@ -17,13 +17,13 @@ import type { InvokeDeps, Reviewed } from '../../tools/invocation.js';
 import type { TaskWatch } from '../../tools/tasks/task-list.js';
 import type { ToolContext } from '../../tools/tool.js';
 
-/** File systems round the time of a change. */
+/** The resolution to which file systems round modification times. */
 const CLOCK_GRAIN_MS = 100;
 
-/** Who works on tasks, in a team. */
+/** The teammate and team that an agent's tasks belong to. */
 export type WhoWorks = (agent: AgentRef) => Pick<HookTask, 'teammateName' | 'teamName'> | undefined;
 
-/** What hooks see and do around tool calls, besides the gate. */
+/** Runs the hooks around tool calls, besides the gate's. */
 export function openToolEvents(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -43,7 +43,7 @@ export function openToolEvents(
     completed: (task, context) =>
       taskCompleted(hooks, { ...task, ...who(context.agent) }, sceneOf(context)),
   };
-  /** The instructions and skills for the files of a call. The call has run, so a failure is only reported. */
+  /** The instructions and skills for the files of a call; since the call has run, a failure is only reported. */
   const contextForFiles = async (
     judged: JudgedCall,
     signal: AbortSignal,
@@ -58,14 +58,14 @@ export function openToolEvents(
       return [];
     }
   };
-  /** Whoever reads along sees that later sessions are going to be told something else. */
+  /** Notifies the person that later sessions will read changed instructions. */
   const tellOfInstructions = async (
     { tool, agent }: GateCall,
     { named, ms }: { named: readonly string[]; ms: number },
   ): Promise<void> => {
     const since = environment.clock.now() - ms - CLOCK_GRAIN_MS;
     for (const path of new Set(named)) {
-      // Only a notice hangs on it: the call has been judged and has run.
+      // Only a notice depends on it: the call was judged and has run.
       const stat = await environment.fs.stat(path).catch(() => undefined);
       if (stat === undefined || stat.mtimeMs < since) continue;
       const who = agent.depth === 0 ? tool.name : `${tool.name} of ${agent.path}`;
@@ -77,15 +77,15 @@ export function openToolEvents(
     const { mode } = context;
     const { call } = judged;
     const interrupted = context.signal.aborted;
-    // An interrupted call is over; its hooks are not.
+    // An interrupt ends the call, but not its hooks.
     const signal = interrupted ? hooks.untilClose : context.signal;
-    // Looked at anew: the call may have changed what its words lead to.
+    // Matched again, because the call may have changed what its paths lead to.
     const fits = hooks.fits({ call, mode });
     const reviewed = await post.after({ call, mode, output, ms, signal, interrupted, fits });
-    // fail-closed: what a hook took out of sight is not left in a file beside it.
+    // fail-closed: output that a hook replaced is not left in a file beside it.
     const left = reviewed.output === output ? [] : (output.files ?? []);
     await Promise.all(left.map((file) => environment.fs.remove(file)));
-    // Also of a command that failed: it may have written before it did.
+    // A failed command may have written before it failed, too.
     const named = instructionFilesNamedBy(call);
     if (named.length > 0) await tellOfInstructions(call, { named, ms });
     if (output.isError === true) return reviewed;
@@ -115,7 +115,7 @@ function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
   return { ...reviewed, output: { ...reviewed.output, followUp } };
 }
 
-/** Instruction files that a call may have written, by its words. */
+/** Instruction files that a call may have written, by its paths and words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
@@ -124,7 +124,7 @@ function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly str
   );
 }
 
-/** Somebody who keeps a question waiting is called. */
+/** Notifies the person while a question waits. */
 function noticed(asker: Asker, attention: Attention): Asker {
   return async (request) => {
     const answered = attention.asked(`${request.call.tool.name} needs permission`);

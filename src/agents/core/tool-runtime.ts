@@ -34,15 +34,15 @@ export interface ToolRuntimeParts {
   readonly agents: AgentTooling;
   readonly features: readonly Feature[];
   readonly sandbox: OpenSandboxing;
-  /** Writes a receipt down and tells of it. */
+  /** Records and announces a receipt. */
   decided(receipt: Receipt): void;
-  /** Sees what calls do to files. */
+  /** Watches file changes of calls. */
   readonly watch: InvokeDeps['watch'];
-  /** The gate is there; tools follow. */
+  /** Called with the gate before the tools are opened. */
   onGate(permissions: Permissions): void;
 }
 
-/** Tools, the gate before them, and the one function that leads through it. */
+/** Opens the tools, the gate before them, and the only function that runs calls through it. */
 export async function openToolRuntime(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -135,14 +135,14 @@ export async function openToolRuntime(
   };
 }
 
-/** What people let through to commands by its name. */
+/** Environment variables that settings pass to commands. */
 function passedNames({ values }: EffectiveSettings): readonly string[] {
   return values
     .list('portcullis.passEnv')
     .flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
 }
 
-/** Several extensions of the gate as one. */
+/** Combines several extensions of the gate into one. */
 function together(extensions: readonly GateExtension[]): GateExtension {
   return {
     guards: extensions.flatMap(({ guards }) => guards),

@@ -15,18 +15,19 @@ import type { JoinedParts } from './live-settings.js';
 import { outsideCall } from './outside-calls.js';
 import type { TypedShell } from './session.js';
 
-/** A command that has run; `inputs` is what the model reads of it. */
+/** A command that has run; `inputs` shows it to the model. */
 interface RanShell {
   readonly result: ToolCallResult;
   readonly inputs: readonly InputMessage[];
 }
 
-/** A person waits for it and can interrupt it. */
+/** A generous timeout, because the person can interrupt. */
 const LONGEST_MS = 600_000;
 
 /**
- * Runs a command that a person typed as a call of Bash: the gate, hooks, the sandbox, receipts and the journal see it
- * like any other. Only the question that no rule allows it is not asked, because the person has just typed it.
+ * Runs a command that a person typed as a call of Bash, through the gate, hooks, sandbox, receipts and
+ * journal. Only the question for a missing allow rule is skipped, because the person has just typed the
+ * command.
  */
 export async function typedShell(
   environment: SessionEnvironment,
@@ -36,10 +37,10 @@ export async function typedShell(
 ): Promise<RanShell> {
   await rules.refresh();
   const tool = toolRuntime.builtins.pool.resolve('Bash');
-  // fail-closed: a session whose agent has no shell gives none to its person either.
+  // fail-closed: a session without a Bash tool runs no commands for its person either.
   if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
   const input = { command, timeout: LONGEST_MS };
-  // fail-closed: an agent that types into a conversation of its own is asked about like any other.
+  // fail-closed: input typed by an agent that runs this program is asked about like any other.
   const isTyped = !isRunByAgent(environment.env);
   const made = await outsideCall(
     environment,
@@ -67,8 +68,8 @@ const NAMED_IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 const CLIPBOARD = 'The pasted image';
 
 /**
- * Reads an image that a person puts into a prompt. A path is a call of Read that the person typed: deny rules and hooks
- * hold. Pasted bytes pass the same checks of type and size.
+ * Reads an image that a person adds to a prompt. A path is read as a call of Read, under deny rules and
+ * hooks; pasted bytes pass the same checks of type and size.
  */
 export function typedImage(
   environment: SessionEnvironment,
@@ -93,7 +94,7 @@ export function typedImage(
     // fail-closed: a session that cannot read files does not read them for a prompt either.
     if (tool === undefined) return err('this session has no Read tool');
     await rules.refresh();
-    // fail-closed: a link of the project may lead elsewhere than the person means.
+    // fail-closed: a link in the project may lead elsewhere than the person means.
     const isLink =
       environment.workspace.roots.some((root) => isInside(path, root)) &&
       (await environment.fs.realPath(path)) !== path;

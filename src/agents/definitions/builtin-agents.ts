@@ -8,13 +8,13 @@ import { type AgentDefinition, DEFAULT_FIELDS } from './definition.js';
 
 const STATUS_LINE_AGENT = 'statusline-setup';
 
-/** Started by whoever knows their names; not worth their place in every request. */
+/** Built-in agents that are left out of the listing to keep requests small. */
 export const UNLISTED_AGENTS: ReadonlySet<string> = new Set([
   DEFAULT_AGENT_ALIAS,
   STATUS_LINE_AGENT,
 ]);
 
-/** What an agent that only looks does not get. */
+/** Tools that read-only agents do not get. */
 const EDITING: readonly string[] = [
   'Agent',
   'Edit',
@@ -24,7 +24,7 @@ const EDITING: readonly string[] = [
   'WriteDraft',
 ];
 
-/** The agents that the program brings. A file of the same name takes the place of one. */
+/** The built-in agents; a file of the same name replaces one. */
 export function builtinAgents(): readonly AgentDefinition[] {
   return [
     builtin(DEFAULT_AGENT, GENERAL, general),
@@ -60,7 +60,7 @@ function builtin(
   };
 }
 
-/** Changes nothing, starts small, and is done when it has answered. */
+/** A read-only agent that starts with little context and ends with its answer. */
 function looking(name: string, description: string, text: string): AgentDefinition {
   const own = { disallowedTools: EDITING, omitInstructions: true, oneShot: true };
   return builtin(name, description, text, own);

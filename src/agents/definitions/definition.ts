@@ -1,15 +1,14 @@
 import type { PermissionMode } from '../../protocol/permissions.js';
 
-/** What an agent may use up; its own part and that of everybody below it. Absent: no bound of its own. */
+/** What an agent and its descendants may use; an absent unit has no limit of its own. */
 export interface AgentBudget {
-  /** Model round-trips. */
+  /** Model calls. */
   readonly turns?: number;
-  /** All tokens, those read from a cache included. */
+  /** All tokens, including those read from a cache. */
   readonly tokens?: number;
-  /** Dollars. Refused where a price is not known. */
+  /** Dollars; models without a known price are refused. */
   readonly usd?: number;
   readonly seconds?: number;
-  /** Agents that it may start in all. */
   readonly fanOut?: number;
 }
 
@@ -30,20 +29,19 @@ export const DEFINITION_SOURCES = [
 ] as const;
 export type DefinitionSource = (typeof DEFINITION_SOURCES)[number];
 
-/** A server that an agent names: one of the session's, or one of its own. */
+/** An MCP server that an agent names: one of the session's, or one of its own. */
 export type AgentServer =
   | { readonly name: string }
   | { readonly name: string; readonly config: Readonly<Record<string, unknown>> };
 
-/** A kind of agent, as a file, a flag, the host or the program itself defines it. */
+/** An agent type, defined by a file, a flag, the host or the program itself. */
 export interface AgentDefinition {
-  /** Its `agent_type`. */
   readonly name: string;
-  /** When to delegate to it: what the model reads. */
+  /** When to delegate to it, as shown to the model. */
   readonly description: string;
-  /** The system prompt. Read when it is needed. */
+  /** Loads the system prompt. */
   prompt(): Promise<string>;
-  /** Undefined: everything that subagents may have. Empty: nothing. */
+  /** Undefined: all tools that subagents may have. Empty: none. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
   /** Alias, full name or `inherit`. */
@@ -51,10 +49,10 @@ export interface AgentDefinition {
   readonly effort?: string;
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
-  /** Skills whose text it is given from the start. */
+  /** Skills whose text the agent gets from the start. */
   readonly skills: readonly string[];
   readonly mcpServers: readonly AgentServer[];
-  /** The `hooks` object as written; in force while the agent lives, and only if its file is trusted. */
+  /** The `hooks` object as written; active while the agent lives, and only if its file is trusted. */
   readonly hooks?: Readonly<Record<string, unknown>>;
   readonly memory?: 'user' | 'project' | 'local';
   /** Always runs in the background. */
@@ -63,79 +61,77 @@ export interface AgentDefinition {
   readonly color?: string;
   /** First prompt when the session runs as this agent. */
   readonly initialPrompt?: string;
-  /** Neither instruction files nor the state of git in its context. */
+  /** Leaves instruction files and the state of git out of its context. */
   readonly omitInstructions: boolean;
-  /** Never runs in the background, whoever asks. */
+  /** Never runs in the background, even on request. */
   readonly foregroundOnly: boolean;
   readonly workspace: AgentWorkspace;
   readonly budget: AgentBudget;
-  /** What happens to calls that only a person could allow. */
+  /** `bubble` passes calls that only a person can allow to the session; `deny` refuses them. */
   readonly asks: 'bubble' | 'deny';
-  /** Cannot be gone on with once it has ended. */
+  /** Cannot be resumed once it has ended. */
   readonly oneShot?: boolean;
   /**
-   * False: of a project's file, and the folder is not trusted. Then hooks, memory, servers of its own
-   * and a mode that allows more are already taken out, and rules that grant something to its type
-   * are not meant for it. Decided where the definition is looked up by its name.
+   * False: the definition comes from a project's file in an untrusted folder. Hooks, memory, own
+   * servers and a more permissive mode are removed then, and rules that grant something to its type do
+   * not apply. Decided when the definition is looked up by name.
    */
   readonly trusted?: boolean;
-  /** Fields of the file that do not count because the folder is not trusted. */
+  /** Fields of the file that are ignored because the folder is not trusted. */
   readonly heldBack?: readonly string[];
   readonly source: DefinitionSource;
   readonly file?: string;
   readonly line?: number;
-  /** Hash of the file, flag or host's object it comes from. Hardly anybody asks. */
+  /** Hash of the source file, flag or host object, computed on demand. */
   contentHash(): string;
 }
 
-/** Something about one definition that a person should know. */
+/** A problem of one definition that a person should know. */
 export interface AgentFinding {
-  /** An error keeps the definition from being in force. */
+  /** An error disables the definition. */
   readonly severity: 'error' | 'warning';
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line?: number;
   readonly message: string;
   /** A warning shown at the start: the agent can do less than its file suggests. */
   readonly told?: true;
 }
 
-/** What a field is read with, and where what is wrong with its value goes. */
+/** What a field's reader needs, and where it reports problems. */
 export interface FieldContext {
-  /** The name of the field. */
   readonly field: string;
   readonly knownTools: readonly string[];
-  /** False: the head is not what YAML allows, and was read line by line. */
+  /** False: the front matter is invalid YAML and was read line by line. */
   readonly isExact: boolean;
-  /** Takes the definition out of force. `inner`: the text in the value that it is about, for its line. */
+  /** Disables the definition. `inner` is the part of the value in question, used to find its line. */
   error(message: string, inner?: string): undefined;
   warn(message: string, more?: { readonly inner?: string } & Pick<AgentFinding, 'told'>): undefined;
 }
 
-/** A finding with the place it is about. */
 export interface AgentProblem extends AgentFinding {
   readonly source: DefinitionSource;
-  /** The file; `--agents` and the like where there is none. */
+  /** The file, or a flag such as `--agents`. */
   readonly place: string;
-  /** The type that it would have defined, where that is known. */
+  /** The agent type, if it is known. */
   readonly name?: string;
 }
 
-/** A definition that is whole and not in force, because another has its name. */
+/** A valid definition that is not in force because another has its name. */
 export interface HiddenAgent {
   readonly name: string;
   readonly source: DefinitionSource;
-  /** Its file, or what stands for one. */
+  /** Its file, or the flag that gave it. */
   readonly place: string;
   readonly reason: string;
 }
 
-/** A Markdown file among the definitions that names no agent: text for people. */
+/** A Markdown file among the definitions without a name field: text for people. */
 export interface AgentDocument {
   readonly file: string;
   readonly source: DefinitionSource;
 }
 
-/** What a definition says, without where it stands. */
+/** The content of a definition, without its location. */
 export type DefinitionFields = Omit<
   AgentDefinition,
   'prompt' | 'source' | 'file' | 'line' | 'contentHash' | 'trusted' | 'heldBack'
@@ -146,7 +142,6 @@ export function placeOf({ place, line }: { place: string; line?: number | undefi
   return line === undefined ? place : `${place}:${line}`;
 }
 
-/** What holds where a definition does not say otherwise. */
 export const DEFAULT_FIELDS: Omit<DefinitionFields, 'name' | 'description'> = {
   disallowedTools: [],
   skills: [],

@@ -24,19 +24,19 @@ import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
 
 export interface AgentBookDeps extends SkillPlaces {
   /**
-   * Whether what stands in the `.claude` of this directory may grant and execute, as it is now.
-   * `used`: the one document that is about to be used, in the text in which that happens.
+   * Whether the current contents of this directory's `.claude` may grant and execute. `used` is the
+   * document about to be used, in that very version.
    */
   trusts(directory: string, used?: UsedDocument): Promise<boolean>;
-  /** Of `--agents` or of the host, as `readHostAgents` gives them. */
+  /** Definitions of `--agents` or the host, as `readHostAgents` returns them. */
   readonly host?: ReadHostAgents | undefined;
-  /** Names that `tools` may hold; those of the rules unless said otherwise. */
+  /** Names that `tools` may contain; by default those that rules know. */
   readonly knownTools?: readonly string[];
 }
 
 const MOST_TOLD = 3;
 
-/** One line for the start of a session in which definitions are not whole; undefined when all are. */
+/** One line at the start of a session about invalid definitions; undefined when all are valid. */
 export function agentNotice(problems: readonly AgentProblem[]): string | undefined {
   const notices = [
     noticeOf('agents that are not in force', (one) => one.severity === 'error'),
@@ -54,7 +54,7 @@ export function agentNotice(problems: readonly AgentProblem[]): string | undefin
   }
 }
 
-/** The kinds of agents of a session. Nothing is read before something is asked for. */
+/** The agent types of a session, read on first use. */
 export class AgentBook {
   readonly #deps: AgentBookDeps;
   #scanned: Promise<DefinitionRegistry> | undefined;
@@ -63,22 +63,25 @@ export class AgentBook {
     this.#deps = deps;
   }
 
-  /** In force, sorted by name. What needs trust and has none is taken out of them. */
+  /** Agent types in force, sorted by name, without the parts that need trust and have none. */
   async list(): Promise<readonly AgentDefinition[]> {
     const registry = await this.#registry();
     registry.listed ??= this.#effective(registry);
     return await registry.listed;
   }
 
-  /** By its exact name, else by the only one that differs in case alone; as its file is now. */
+  /**
+   * Finds a type by its exact name, else by the only one that differs in case alone, with the file's
+   * current content.
+   */
   async find(name: string): Promise<AgentDefinition | undefined> {
     const found = await this.resolve(name);
     return found.ok ? found.value : undefined;
   }
 
   /**
-   * The same, or why not: what is wrong with its file, or what is near. Head and prompt are of the bytes that are there
-   * now, and trust in exactly those.
+   * The same, or the reason: what is wrong with its file, or similar names. Fields, prompt and trust
+   * all refer to the same bytes.
    */
   async resolve(name: string): Promise<Result<AgentDefinition, string>> {
     const claim = await this.#fresh(name);
@@ -102,7 +105,7 @@ export class AgentBook {
     return (await this.#registry()).documents;
   }
 
-  /** Looks at all places again. True: the list is another one. */
+  /** Scans all directories again; true when the list has changed. */
   async refresh(): Promise<boolean> {
     const before = this.#scanned === undefined ? undefined : signatureOf(await this.#scanned);
     this.#scanned = undefined;
@@ -114,20 +117,20 @@ export class AgentBook {
     const scan = this.#scan();
     this.#scanned = scan;
     scan.catch(() => {
-      // The next who asks looks again.
+      // A failed scan is repeated on the next request.
       if (this.#scanned === scan) this.#scanned = undefined;
     });
     return scan;
   }
 
-  /** The claim, read again where its file is another by now. */
+  /** The registration, scanned again when its file has changed. */
   async #fresh(name: string): Promise<Registration | undefined> {
     const key = typeKey(name.trim());
     const claim = (await this.#registry()).claims.get(key);
     if (claim?.read === undefined) return claim;
-    // fail-closed: what cannot be read is not the text that was judged.
+    // fail-closed: an unreadable file counts as changed.
     const text = await readText(this.#deps.fs, claim.read).catch(() => undefined);
-    // fail-closed: what was decided by an earlier text does not hold for another one.
+    // fail-closed: decisions about an earlier text do not hold for a new one.
     if (text !== undefined && text === claim.read.text) return claim;
     this.#scanned = undefined;
     return (await this.#registry()).claims.get(key);
@@ -136,7 +139,7 @@ export class AgentBook {
   async #unknown(name: string): Promise<string> {
     const all = [...(await this.#registry()).claims.values()];
     const names = all.flatMap(({ definition }) => definition?.name ?? []).sort();
-    // Also one that is not whole: whoever asks for that is told what is wrong with it.
+    // Suggests invalid definitions, too: asking for one shows what is wrong with it.
     const hint = didYouMean(
       name,
       all.map((claim) => claim.name),
@@ -151,7 +154,7 @@ export class AgentBook {
     for (const claim of claims.values()) {
       const { definition, level } = claim;
       if (definition === undefined) continue;
-      // A folder is asked about only where the answer changes something: the answer costs time.
+      // Trust is checked only where it changes the definition, because checking is slow.
       const isSettled = level === undefined || !dependsOnTrust(claim, definition);
       const counts = isSettled || (await trusts(level));
       listed.push(counts ? definition : restrained(claim, definition));
@@ -159,7 +162,7 @@ export class AgentBook {
     return listed.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
-  /** Decides who has which name: administrator, host, project, user, plugins, program. */
+  /** Assigns names in this order: administrator, host, project, user, plugins, program. */
   async #scan(): Promise<DefinitionRegistry> {
     const { fs, knownTools = KNOWN_TOOLS, host } = this.#deps;
     const reader = new DefinitionReader(fs, knownTools);
@@ -182,7 +185,7 @@ export class AgentBook {
     for (const file of of('project')) {
       const { name } = file.read;
       const mine = name === undefined ? undefined : users.get(typeKey(name));
-      // fail-closed: what people allow their own agent is not for one of a foreign folder.
+      // fail-closed: permissions for the person's own agent do not apply to a namesake from an untrusted folder.
       const isForeign = mine !== undefined && !(await trusts(file.root.level ?? ''));
       if (isForeign) registry.addForeign(file, mine);
       else registry.addFile(file);
@@ -200,7 +203,7 @@ function dependsOnTrust({ replaces }: Registration, definition: AgentDefinition)
   return bans > 0 || fieldsThatNeedTrust(definition).length > 0;
 }
 
-/** As it counts in a folder that is not trusted. */
+/** The definition as it applies in an untrusted folder. */
 function restrained({ replaces }: Registration, definition: AgentDefinition): AgentDefinition {
   return withBansOf(withoutTrust(definition), replaces);
 }
@@ -212,7 +215,7 @@ function brokenText({ name, place, findings }: Registration): string {
   return `the agent "${name}" is not in force: ${visible(`${place}: ${errors.join('; ')}`)}`;
 }
 
-/** All that a list is made of. */
+/** Changes whenever the list changes. */
 function signatureOf({ claims }: DefinitionRegistry): string {
   return JSON.stringify(
     [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash()]),

@@ -8,7 +8,7 @@ import { KNOWN_TOOLS } from './tools.js';
 
 const file = (head: string, body = 'BODY'): string => `---\n${head}\n---\n${body}\n`;
 const read = (head: string) => readDefinition(file(head), { parseYaml, knownTools: KNOWN_TOOLS });
-/** Three lines of the file: the fence and these. */
+/** The opening fence and these two fields are lines 1 to 3 of the file. */
 const BASE = 'name: a\ndescription: d\n';
 const fieldsOf = async (head: string) => {
   const { fields, findings } = await read(BASE + head);

@@ -11,31 +11,30 @@ import {
 import { typeProblem } from './names.js';
 import { didYouMean, FIELDS, type FieldName, type FieldValue, OWN_NAMES } from './schema.js';
 
-/** What a definition is read from: the head of a file, or an object of a host. */
+/** The source of a definition: the front matter of a file, or an object of a host. */
 export interface WrittenFields {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** False: not what YAML allows, and read line by line. */
+  /** False: invalid YAML, read line by line. */
   readonly isExact: boolean;
-  /** Written, but nobody can say what they mean. */
+  /** Fields whose value is ambiguous. */
   readonly unclear: readonly string[];
   lineOf(written: string, inner?: string): number | undefined;
 }
 
 export interface FieldOptions {
-  /** In a file the text below the head is the prompt. */
+  /** In a file the text below the front matter is the prompt. */
   readonly isFile: boolean;
   readonly knownTools: readonly string[];
 }
 
 export interface ReadFields {
-  /** The type, where it is clear, also of a definition that is not whole. */
+  /** The type name if it is clear, also of an invalid definition. */
   readonly name: string | undefined;
-  /** Absent where there is an error. */
   readonly fields?: DefinitionFields | undefined;
   readonly findings: readonly AgentFinding[];
 }
 
-/** fail-closed: a field that holds back and is not understood takes the whole definition out. */
+/** fail-closed: a restricting field that cannot be understood disables the whole definition. */
 export function readFields(written: WrittenFields, options: FieldOptions): ReadFields {
   const reader = new FieldReader(written, options);
   const fields = reader.read();
@@ -47,10 +46,10 @@ export function readFields(written: WrittenFields, options: FieldOptions): ReadF
   };
 }
 
-/** So that one file cannot fill a list. */
+/** Limit, so that one file cannot fill a list. */
 const MOST_FINDINGS = 20;
 
-/** The first of them, those for people, and always an error that takes the definition out. */
+/** The first findings and all shown to people, always including an error that disables the definition. */
 function fewFindings(findings: readonly AgentFinding[]): readonly AgentFinding[] {
   const error = findings.find(({ severity }) => severity === 'error');
   const shown = findings.filter((one, at) => at < MOST_FINDINGS || one === error || one.told);
@@ -119,7 +118,7 @@ class FieldReader {
       const limit = limitMeant(written);
       const isTold = limit !== undefined || this.findings.length < MOST_FINDINGS;
       const hint = isTold ? (limit ?? didYouMean(written, DEFINITION_FIELDS)) : '';
-      // fail-closed: the author of the definition wanted a limit, and without it the agent may do more.
+      // fail-closed: the author wanted a restriction, and without it the agent could do more.
       const severity = limit === undefined ? 'warning' : 'error';
       tell(severity, `"${oneLine(written)}" is not a field of an agent${hint}`);
       return;
@@ -138,7 +137,7 @@ class FieldReader {
       if (other.written === field) return;
     }
     const isNothing = value === null || (typeof value === 'string' && value.trim() === '');
-    // fail-closed: where lines were passed over, its value may have been among them.
+    // fail-closed: the value may have been in the lines that the reader skipped.
     if (!this.#written.isExact && LIMITS.includes(field) && isNothing) {
       tell('error', `"${written}" has no value that can be understood`);
     }
@@ -146,7 +145,7 @@ class FieldReader {
   }
 
   #takeUnclear(written: string): void {
-    // A single word with a colon behind it may stand in any text.
+    // Single words followed by a colon occur in ordinary text.
     const near = isCompound(written) ? nearLimit(written) : undefined;
     const field = knownField(written) ?? near;
     if (field === undefined) return;
@@ -162,7 +161,7 @@ class FieldReader {
     else this.name = name;
   }
 
-  /** What a field says; undefined: it is absent, or wrong, which is told. */
+  /** The parsed value of a field; undefined when it is absent or wrong, which is reported. */
   #value<Name extends FieldName>(field: Name): FieldValue<Name> | undefined {
     const found = this.#fields.get(field);
     if (found === undefined) return undefined;
@@ -191,7 +190,7 @@ class FieldReader {
 
 export const DEFINITION_FIELDS: readonly string[] = Object.keys(FIELDS);
 
-/** Fields that others know and that change nothing here. */
+/** Fields of other programs that have no effect here. */
 const WITHOUT_EFFECT: readonly string[] = [
   'autoCompactWindow',
   'observer',
@@ -217,12 +216,12 @@ const byPlainName = new Map<string, string>([
   ['omitinstructions', 'omitClaudeMd'],
 ]);
 
-/** The documented name of a field, in whichever way it is written. */
+/** The documented name of a field, in any spelling of case and separators. */
 export function knownField(written: string): string | undefined {
   return byPlainName.get(canonicalName(written));
 }
 
-/** The limit that an unknown field was meant to be, as a remedy; undefined when it was none. */
+/** A remedy when an unknown field was probably meant as a restriction; undefined otherwise. */
 function limitMeant(written: string): string | undefined {
   const name = canonicalName(written);
   if (name.length > LONGEST) return undefined;
@@ -236,7 +235,7 @@ function limitMeant(written: string): string | undefined {
   return close === undefined ? undefined : `; the field is called ${close}`;
 }
 
-/** The limit that a name is a mistake or two away from, or another word for. */
+/** The restricting field that a name misspells or paraphrases. */
 function nearLimit(written: string): string | undefined {
   const name = canonicalName(written);
   if (name.length > LONGEST) return undefined;
@@ -244,19 +243,19 @@ function nearLimit(written: string): string | undefined {
   return close ?? (BANS.test(name) ? 'disallowedTools' : undefined);
 }
 
-/** Several words in one, as no sentence has them. */
+/** Compound words do not occur in ordinary sentences. */
 function isCompound(word: string): boolean {
   return /[a-z][A-Z]|[-_]/.test(word);
 }
 
-/** More is no slip of the pen. */
+/** Longer names are not considered misspellings. */
 const LONGEST = 40;
-/** Shorter names are as near to other words. */
+/** Shorter names resemble too many other words. */
 const LONG = 10;
 
 const spellings = [
   ...LIMITS.map((field) => ({ field, plain: canonicalName(field) })),
-  // Of skills, which call it so.
+  // The names of this field in skills.
   { field: 'tools', plain: 'allowedtools' },
   { field: 'tools', plain: 'fencetools' },
 ];
@@ -264,9 +263,9 @@ const spellings = [
 const MOST_UNPARSED = 5;
 
 /**
- * Limits that the reader of lines has passed over: a line that names one without being `field: value`
- * (`maxTurns = 3`), and one at the left edge below a limit that is no part of its value. Other lines
- * are mostly a description that goes on at the left edge. fail-closed: each takes the definition out.
+ * Restricting fields that the line reader could not parse: a line that names one without `field: value`
+ * (`maxTurns = 3`), or an unindented line below one that is no part of its value. Other such lines
+ * mostly continue a description. fail-closed: each disables the definition.
  */
 export function unparsedLimits(
   doubtful: readonly DoubtfulLine[],
@@ -290,7 +289,7 @@ function limitNamed(line: string, knownTools: readonly string[]): string | undef
   const { word, rest, isSeparated } = firstWord(line);
   const limit = nearLimit(word);
   if (limit === undefined) return undefined;
-  // Many a sentence begins with "tools" and the like.
+  // Ordinary sentences may begin with "tools" and similar words.
   if (isCompound(word) || isSeparated) return limit;
   const next = /^\s+["'[]?([\w*]+)/.exec(rest)?.[1] ?? '';
   return VALUES.has(next) || knownTools.includes(next) ? limit : undefined;

@@ -11,25 +11,25 @@ import {
 } from '../../skills/discovery/roots.js';
 import type { DefinitionSource } from './definition.js';
 
-/** A directory that holds definitions, at any depth. */
+/** A directory that contains definitions at any depth. */
 export interface DefinitionRoot {
   readonly source: Extract<DefinitionSource, 'managed' | 'project' | 'user' | 'plugin'>;
   readonly directory: string;
-  /** The directory whose `.claude` it is in, where a project's trust decides. */
+  /** The directory with the `.claude` folder, for projects, whose trust decides. */
   readonly level?: string;
-  /** Of a plugin: stands before each name. */
+  /** Prefix of a plugin's agent names. */
   readonly prefix?: string;
-  /** Of a plugin: what its files may lead to. */
+  /** The plugin's directory, which its files must not leave. */
   readonly home?: string;
-  /** The only entry of the directory that counts. */
+  /** The only entry of the directory to read. */
   readonly only?: string;
 }
 
-/** A Markdown file among the definitions, before it is read. */
+/** A Markdown file among the definitions, not read yet. */
 export interface DefinitionFile {
   readonly root: DefinitionRoot;
   readonly file: string;
-  /** Behind all links: what is the same file is the same definition. */
+  /** With links resolved, to recognise the same file under two names. */
   readonly real: string;
   /** Folders between the root and the file. */
   readonly folders: readonly string[];
@@ -48,7 +48,7 @@ export interface FoundFiles {
 
 const FOLDER = 'agents';
 
-/** Strongest first. What a host or a flag gives stands behind the administrator's. */
+/** Strongest first; definitions of a host or a flag rank after the administrator's. */
 export async function definitionRoots(places: SkillPlaces): Promise<readonly DefinitionRoot[]> {
   const { configDir, managedDir, plugins = [] } = places;
   const projects = await projectDirectories(places);
@@ -77,7 +77,7 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
 
 const DEEPEST = 8;
 
-/** Every Markdown file below a root, in the order of the paths. Reads directories, no file. */
+/** Finds every Markdown file below a root, sorted by path, reading directories only. */
 export async function findDefinitions(
   root: DefinitionRoot,
   { fs, homes }: { readonly fs: SkillPlaces['fs']; readonly homes: Homes },
@@ -96,7 +96,7 @@ export async function findDefinitions(
     if (entries === undefined || seen.has(real)) return;
     seen.add(real);
     for (const entry of entries) {
-      // fail-closed: the question about trust does not look there either.
+      // fail-closed: the check of trust skips these directories, too.
       if (entry.name.startsWith('.') || SKIPPED_DIRECTORIES.has(entry.name)) continue;
       if (only !== undefined && only !== entry.name) continue;
       if (++count > MOST_ENTRIES) {
@@ -129,7 +129,7 @@ export async function findDefinitions(
     else skip(file, stray);
   }
 
-  /** fail-closed: what cannot be looked at is not used. */
+  /** fail-closed: a file that cannot be inspected is not used. */
   async function lookable(file: string, look: (file: string) => Promise<void>): Promise<void> {
     try {
       await look(file);

@@ -9,12 +9,12 @@ import { readFields } from './fields.js';
 import { typeKey } from './names.js';
 import { KNOWN_TOOLS } from './tools.js';
 
-/** What `--agents` and a host's `initialize` give: definitions by their names, or the same as JSON text. */
+/** Definitions of `--agents` or a host's `initialize` by name, or the same as JSON text. */
 export type HostAgents = string | Readonly<Record<string, unknown>>;
 
 export interface ReadHostAgents {
   readonly definitions: readonly AgentDefinition[];
-  /** Warnings alone. */
+  /** Warnings only. */
   readonly problems: readonly AgentProblem[];
 }
 
@@ -22,8 +22,8 @@ const PLACE = '--agents';
 const MOST_AGENTS = 500;
 
 /**
- * Definitions by flag or host. fail-closed: one that is wrong refuses them all, as whoever gave them
- * is there to correct it.
+ * Definitions by flag or host. fail-closed: one invalid definition refuses them all, because the caller
+ * can correct it.
  */
 export function readHostAgents(
   given: HostAgents | undefined,
@@ -52,7 +52,7 @@ export function readHostAgents(
   return wrong.length === 0 ? ok({ definitions, problems }) : err(wrong.join('\n'));
 }
 
-/** fail-closed: without them a session would be another one than was asked for, so there is none. */
+/** fail-closed: starting without the given agents would be another session than the one asked for. */
 export function refuseGiven({ definitions }: ReadHostAgents, refusal: string | undefined): void {
   if (refusal === undefined || definitions.length === 0) return;
   throw new PortcullisError('config', `agents cannot be added: ${refusal}`, {
@@ -73,9 +73,9 @@ function readEntry(
 ): Result<{ definition: AgentDefinition; findings: readonly AgentFinding[] }, string> {
   if (!isRecord(entry)) return err('it is no object');
   const { prompt, ...written } = entry;
-  // A host's clients write null for what is not set.
+  // Clients of hosts send null for unset fields.
   const said = Object.entries(written).filter(([, value]) => value !== null && value !== undefined);
-  // The name is the key, whatever the object says.
+  // The key overrides a name inside the object.
   const fields = { ...Object.fromEntries(said), name };
   const read = readFields(
     { fields, isExact: true, unclear: [], lineOf: () => undefined },

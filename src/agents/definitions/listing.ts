@@ -11,15 +11,15 @@ import { type AgentBook, agentNotice } from './definitions.js';
 import { bareName } from './tools.js';
 
 const LISTING_CHARS = 16_000;
-/** The longest description, whatever room there is. */
+/** The longest description, even when there is room. */
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TOOLS = 12;
-/** A description of fewer characters tells nothing. */
+/** A shorter description would be useless. */
 const LEAST_DESCRIPTION = 24;
 
 /**
- * What the model is told of the types, a line each: name, when to use it, tools. The same bytes for the same
- * definitions. Over the budget long descriptions are cut first and equally; names go last.
+ * Lists the agent types for the model, one line each: name, when to use it, tools. Output is deterministic
+ * for its cache. Over the budget, long descriptions are shortened first and equally; names are dropped last.
  */
 export function agentListing(
   definitions: readonly AgentDefinition[],
@@ -52,21 +52,21 @@ export function agentListing(
 
 interface Entry {
   readonly name: string;
-  /** With what leads up to it. */
+  /** Including the leading separator. */
   readonly words: string;
   readonly tools: string;
 }
 
-/** One line, without what nobody sees, that cannot pass for a note of the program. */
+/** One line without hidden characters that cannot imitate a message of the program. */
 function safeLine(text: string): string {
   return oneLine(text).replace(/<(?=\s*\/?\s*system)/gi, '‹');
 }
 
-/** What a type may use, in words. */
+/** The tools of a type as text. */
 export function toolWords({ tools, disallowedTools }: AgentDefinition): string {
   const bans = disallowedTools.map(safeLine);
   if (tools === undefined) return bans.length === 0 ? 'all' : `all but ${some(bans)}`;
-  // A ban of a whole tool takes it off the list.
+  // A ban of a whole tool removes it from the list.
   const left = tools.filter((tool) => !disallowedTools.includes(bareName(tool)));
   return left.length === 0 ? 'none' : some(left.map(safeLine));
 }
@@ -79,7 +79,7 @@ function some(names: readonly string[]): string {
 
 function lineOf({ name, words, tools }: Entry, room: number): string {
   if (words.length + tools.length <= room) return `- ${name}${words}${tools}`;
-  // Without its tools a description still tells when to use the type; the other way round it does not.
+  // A description without tools still says when to use the type; tools alone do not.
   const withTools = room - tools.length;
   if (withTools >= LEAST_DESCRIPTION) return `- ${name}${shortened(words, withTools)}${tools}`;
   return room >= LEAST_DESCRIPTION ? `- ${name}${shortened(words, room)}` : `- ${name}`;
@@ -96,13 +96,13 @@ function summary(missing: number): string {
 export interface AgentListingParts {
   readonly book: AgentBook;
   readonly types: Pick<TypeRules, 'allowed'>;
-  /** The kind that copies the one who starts it, where that is offered. */
+  /** The type that forks its parent, where forks are offered. */
   forks(): AgentDefinition | undefined;
-  /** What people should know. */
+  /** Shows a text to the person. */
   tell(text: string): void;
 }
 
-/** What the model is told of the kinds that an agent may start; undefined when there is none. */
+/** Creates the listing of the types that an agent may start; undefined when there are none. */
 export function openAgentListings(
   parts: AgentListingParts,
 ): (agent: AgentRef) => Promise<string | undefined> {
@@ -110,7 +110,7 @@ export function openAgentListings(
   let isTold = false;
   return async (agent) => {
     const kinds = [...(await book.list()), ...[forks() ?? []].flat()];
-    // Once, of definitions that are not in force. People can wait: the first request goes out before it.
+    // Reported once and after the first request is sent, because people can wait.
     if (!isTold) {
       setImmediate(async () => {
         const notice = await book.problems().then(agentNotice, messageOf);

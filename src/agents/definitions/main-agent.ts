@@ -6,7 +6,7 @@ import { openAgentMemories } from '../runtime/memory.js';
 import { openAgentTypes } from '../session-agents.js';
 import type { AgentDefinition } from './definition.js';
 
-/** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
+/** Configures the session for its main agent: prompt, model and tools. Flags take precedence. */
 export async function asMainAgent(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -18,10 +18,10 @@ export async function asMainAgent(
   if (name === undefined || name.trim() === '') return config;
   const hiding = openHiding(config, environment);
   const found = await openAgentTypes(config, environment, hiding).resolve(name);
-  // fail-closed: without its limits the session would be another one than was asked for.
+  // fail-closed: without its agent's restrictions the session would be another one than the one asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
   const unkept = placeProblem(found.value);
-  // fail-closed: a session that works anywhere is not one that was to keep to a place.
+  // fail-closed: a session cannot confine itself to a workspace of its own.
   if (unkept !== undefined) throw new PortcullisError('usage', unkept);
   if (found.value.isolation !== undefined) {
     const text = `the session runs as the agent ${name}, but not in a tree of its own: \`isolation\` is for agents that are started in a session`;
@@ -41,20 +41,20 @@ export async function asMainAgent(
   };
 }
 
-/** Hosts send an empty prompt for none: it takes the place of ours, but not of the agent's own. */
+/** Hosts send an empty prompt for none; it replaces the default prompt, but not the agent's own. */
 function isGiven(prompt: SessionConfig['systemPrompt']): boolean {
   if (prompt === undefined) return false;
   return typeof prompt === 'string' ? prompt !== '' : prompt.some((part) => part !== '');
 }
 
-/** Why a session cannot run as this agent: it works where it was started, as a whole. */
+/** Why a session cannot run as this agent: a session always works in the directory where it was started. */
 function placeProblem({ name, workspace }: AgentDefinition): string | undefined {
   if (workspace.kind === 'inherit') return undefined;
   const place = workspace.kind === 'directory' ? workspace.path : workspace.kind;
   return `the session cannot run as the agent ${name}: its workspace (${place}) is for agents that are started in a session. Start the session in the directory that is meant, with an agent that names none`;
 }
 
-/** fail-closed: no file takes the gate away. */
+/** fail-closed: no file may bypass permissions. */
 function modeOf({ permissionMode }: AgentDefinition): AgentDefinition['permissionMode'] {
   return permissionMode === 'bypassPermissions' ? undefined : permissionMode;
 }

@@ -14,19 +14,18 @@ import { claimedName, MOST_LOOKED_AT } from './names.js';
 
 type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat'>;
 
-/** A file, and its real path, which was judged. */
+/** A file, and its real path, which trust was checked for. */
 interface FileAt {
   readonly file: string;
   readonly real: string;
 }
 
-/** What one file holds. */
 export interface ReadDefinition extends HeadFindings {
-  /** Head, prompt and trust go by this very text. Undefined: it could not be read. */
+  /** The text that fields, prompt and trust refer to; undefined when the file could not be read. */
   readonly text: string | undefined;
 }
 
-/** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
+/** Limits of one scan for all texts and all YAML, so that no folder delays a start. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
 
@@ -57,7 +56,7 @@ export class DefinitionReader {
       const parts = { parseYaml: this.#yaml.parse, knownTools: this.#knownTools, file };
       return { ...(await readDefinition(text, parts)), text };
     } catch (thrown) {
-      // fail-closed: what cannot be read is not used, and said.
+      // fail-closed: an unreadable file is not used, and reported.
       const message = `it cannot be read: ${messageOf(thrown)}`;
       return { ...broken(message, claimedName(file, beginning)), text: undefined };
     }
@@ -66,7 +65,7 @@ export class DefinitionReader {
 
 const TOO_LARGE = `it is larger than ${MAX_DOCUMENT_BYTES} bytes`;
 
-/** fail-closed: only the file at the real path that was judged is read. */
+/** fail-closed: only the file at the real path that was checked is read. */
 export async function readText(fs: Files, { file, real }: FileAt): Promise<string> {
   const { bytes } = await fs.readWithStat(file, { maxBytes: MAX_DOCUMENT_BYTES, realPath: real });
   if (bytes === undefined) throw new Error(TOO_LARGE);
@@ -77,12 +76,11 @@ function broken(message: string, name: string | undefined): HeadFindings {
   return { isDocument: false, name, findings: [{ severity: 'error', message }] };
 }
 
-/** What the head of one file says. */
+/** The front matter of one file. */
 export interface HeadFindings {
   /** The file names no agent: it is text for people. */
   readonly isDocument: boolean;
   readonly name: string | undefined;
-  /** Absent where there is an error. */
   readonly fields?: DefinitionFields | undefined;
   readonly line?: number | undefined;
   readonly findings: readonly AgentFinding[];
@@ -91,11 +89,14 @@ export interface HeadFindings {
 export interface HeadDeps {
   readonly parseYaml?: ParseYaml | undefined;
   readonly knownTools: readonly string[];
-  /** Claims its own name where it is broken and no other can be found in it. */
+  /** A broken file without any other name claims its own file name. */
   readonly file?: string;
 }
 
-/** The head of one file. Without a name it is no definition, unless nobody can tell whether it has one. */
+/**
+ * Reads the front matter of a file. Without a name the file is no definition, unless the name may be in an
+ * unreadable part.
+ */
 export async function readDefinition(text: string, deps: HeadDeps): Promise<HeadFindings> {
   const { knownTools, file } = deps;
   if (text.includes('\0')) return broken('it is no text', claimedName(file, text));
@@ -136,7 +137,7 @@ function yamlFindings({ problem, how }: Frontmatter): readonly AgentFinding[] {
   if (problem === undefined) return [];
   const { line, message } = problem;
   const severity = how === 'none' ? 'error' : 'warning';
-  // The library counts its lines from the head's first one.
+  // The YAML library counts lines from the first one of the front matter.
   const reason = message.replace(/ at line \d+, column \d+:?$/, '');
   const text = `its head cannot be read as YAML: ${reason}; quote texts that hold a colon`;
   return [{ severity, line, message: text }];

@@ -13,19 +13,19 @@ import { typeKey } from './names.js';
 import type { ReadDefinition } from './reader.js';
 import { asPlugin } from './trust.js';
 
-/** Who has a name. Without a definition its file is not whole, and nobody else gets the name. */
+/** The owner of a name. Without a definition its file is invalid, and the name stays blocked. */
 export interface Registration {
   readonly name: string;
   readonly source: DefinitionSource;
-  /** The file, or what stands for one. */
+  /** The file, or the flag that gave the definition. */
   readonly place: string;
   readonly definition?: AgentDefinition;
   readonly findings: readonly AgentFinding[];
-  /** The file, its real path and the text it was read from; absent for what is no file. */
+  /** The file, its real path and the text that was read; absent for other sources. */
   readonly read?: { readonly file: string; readonly real: string; readonly text?: string };
-  /** The directory whose trust decides; absent where no project's does. */
+  /** The directory whose trust decides; absent outside projects. */
   readonly level?: string;
-  /** The built-in whose name it has taken. */
+  /** The built-in agent of the same name. */
   readonly replaces?: AgentDefinition;
 }
 
@@ -33,14 +33,14 @@ export interface RegistryFile extends DefinitionFile {
   readonly read: ReadDefinition;
 }
 
-/** Everything there is at one moment: who has which name, and why others do not. */
+/** One scan's result: the owner of every name, and why other definitions are not in force. */
 export class DefinitionRegistry {
   readonly claims = new Map<string, Registration>();
   readonly problems: AgentProblem[] = [];
-  /** Definitions that are whole and not in force, because another has their name. */
+  /** Valid definitions that are not in force because another has their name. */
   readonly hidden: HiddenAgent[] = [];
   readonly documents: AgentDocument[] = [];
-  /** Those in force, found at the first question: checking the trust of folders takes time. */
+  /** The definitions in force, computed on first use because checking trust is slow. */
   listed: Promise<readonly AgentDefinition[]> | undefined;
   readonly #builtin: ReadonlyMap<string, AgentDefinition>;
   readonly #real = new Map<string, string>();
@@ -55,7 +55,7 @@ export class DefinitionRegistry {
     const { source } = root;
     if (read.isDocument) {
       this.documents.push({ file, source });
-      // Who names a plugin looks for its agents; in a project's folder such files are mostly notes.
+      // Plugins are added for their agents; in a project's folder such files are mostly notes.
       if (source === 'plugin' && !/(?:^|[\\/])readme\.md$/i.test(file)) {
         const message = 'it is no agent: begin it with ---, name, description and ---';
         this.problems.push({ severity: 'warning', told: true, source, place: file, message });
@@ -84,7 +84,7 @@ export class DefinitionRegistry {
     this.problems.push({ severity: 'error', source, place, message: reason });
   }
 
-  /** A project's file that may not take the name of `mine`, the user's. */
+  /** Records a project's file that may not replace `mine`, the user's file of the same name. */
   addForeign(one: RegistryFile, mine: string): void {
     const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
     this.#hide(one, message);
@@ -110,7 +110,7 @@ export class DefinitionRegistry {
     }
     const reason = `${holder.place} has the same name and goes first`;
     this.hidden.push({ name, source, place, reason });
-    // Of two in one tree nobody meant one to hide the other.
+    // Two definitions of one name in the same tree are a mistake worth a warning.
     if (this.#roots.get(key) !== root) return;
     const message = `it is not in force: ${reason}`;
     const line = claim.definition?.line;
@@ -118,7 +118,7 @@ export class DefinitionRegistry {
   }
 }
 
-/** What an agent is called by: a plugin's with the plugin and the folders before it. */
+/** The agent's name; a plugin's agent is prefixed with the plugin and its folders. */
 function nameOf({ root, folders, read }: RegistryFile): string | undefined {
   if (read.name === undefined || root.prefix === undefined) return read.name;
   return [root.prefix, ...folders, read.name].join(':');

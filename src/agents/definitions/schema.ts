@@ -11,21 +11,21 @@ import { oneLine } from '../../skills/discovery/names.js';
 import type { AgentBudget, AgentServer, AgentWorkspace, FieldContext } from './definition.js';
 import { readBans, readTools } from './tools.js';
 
-/** The value of a field; undefined: it says nothing, or is wrong, which is reported. */
+/** Reads the value of a field; undefined when it is empty or wrong, which is reported. */
 type Reader<T> = (value: unknown, context: FieldContext) => T | undefined;
 
 interface FieldSpec {
   readonly read: Reader<unknown>;
-  /** `limit`: without it an agent may do more than was meant. `harmless`: nothing is taken away without it. */
+  /** `limit`: without it an agent may do more than intended. `harmless`: without it nothing is lost. */
   readonly role?: 'limit' | 'harmless';
 }
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 const COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'];
-/** Modes that allow no more than any other does. */
+/** Modes that are never more permissive than another. */
 export const STRICT_MODES: readonly string[] = ['plan', 'dontAsk'];
 
-/** The fields of a definition, as they are documented, and how each is read. */
+/** The documented fields of a definition, and how each is read. */
 export const FIELDS = {
   name: { read: readText },
   description: { read: readText, role: 'harmless' },
@@ -89,7 +89,7 @@ function readMode(value: unknown, context: FieldContext): PermissionMode | undef
     return context.error(`"${oneLine(mode)}" is no permission mode${hint}`);
   }
   if (context.isExact || STRICT_MODES.includes(known)) return known;
-  // fail-closed: in a head that is no YAML nobody can be sure what was granted.
+  // fail-closed: in invalid YAML it is uncertain what was granted.
   return context.warn(`the mode ${known} does not count in a head that is not YAML`);
 }
 
@@ -104,7 +104,7 @@ function readEffort(value: unknown, context: FieldContext): string | undefined {
   return choiceOf(EFFORTS, 'warn')(value, context);
 }
 
-/** fail-closed: a guard at an event that there is not, or for a tool that there is not, would guard nothing. */
+/** fail-closed: a guard for an unknown event or tool would never run. */
 function readHooks(
   value: unknown,
   { knownTools, error, warn }: FieldContext,
@@ -128,7 +128,7 @@ function readHooks(
   return value;
 }
 
-/** What stands under `portcullis:` in a head. */
+/** The fields below `portcullis:` in the front matter. */
 export interface OwnFields {
   readonly workspace?: AgentWorkspace;
   readonly budget?: AgentBudget;
@@ -138,10 +138,9 @@ export interface OwnFields {
 
 type Wrong = (message: string) => undefined;
 
-/** The words below `portcullis`. */
 export const OWN_NAMES: readonly string[] = ['workspace', 'budget', 'asks', 'foreground-only'];
 
-/** fail-closed: everything in it holds back, so nothing in it is passed over. */
+/** fail-closed: all of these fields restrict, so an unknown one is an error. */
 function readOwn(value: unknown, { error }: FieldContext): OwnFields | undefined {
   if (!isRecord(value)) return error('"portcullis" is no map');
   let found: OwnFields = {};
@@ -182,7 +181,7 @@ function readWorkspace(value: unknown, wrong: Wrong): AgentWorkspace | undefined
   const path = isShort ? value : entry?.[1];
   if (typeof path !== 'string') return wrong('names no directory');
   const inner = toPosix(normalise(path.trim())).replace(/\/+$/, '');
-  // fail-closed: it is the only root that is written to, so it must lie below the parent's.
+  // fail-closed: the directory becomes the only writable root, so it must lie below the parent's.
   if (isAbsolute(path) || /^[~\\]|^[A-Za-z]:/.test(path) || /^\.\.(?:\/|$)/.test(inner)) {
     return wrong(`must lie below the directory of the parent, which "${path}" does not`);
   }
@@ -208,7 +207,7 @@ function readBudget(value: unknown, wrong: Wrong): AgentBudget | undefined {
   return budget;
 }
 
-/** A number, or a text that is one. */
+/** Parses a number, also from a string. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^\d+(?:\.\d+)?$/.test(value.trim())) return undefined;
   const number = typeof value === 'string' ? Number(value) : value;
@@ -217,11 +216,11 @@ function numberOf(value: unknown): number | undefined {
 
 const MOST_SERVERS = 200;
 
-/** Names of the session's servers, and servers of its own as `{name: config}`. */
+/** Names of the session's servers, and the agent's own servers as `{name: config}`. */
 function readServers(value: unknown, { error }: FieldContext): readonly AgentServer[] | undefined {
   if (value === null || value === undefined) return [];
   const items = typeof value === 'string' ? value.split(',') : [value].flat();
-  // fail-closed: a list that nobody wrote by hand is not gone through.
+  // fail-closed: an excessive list is refused instead of processed.
   if (items.length > MOST_SERVERS)
     return error(`"mcpServers" names more than ${MOST_SERVERS} servers`);
   const servers: AgentServer[] = [];
@@ -240,7 +239,6 @@ function readServers(value: unknown, { error }: FieldContext): readonly AgentSer
   return twice === undefined ? servers : error(`"mcpServers" names "${twice}" twice`);
 }
 
-/** `; did you mean x?`, or nothing. */
 export function didYouMean(name: string, names: readonly string[]): string {
   const close = nearest(name, names);
   return close === undefined ? '' : `; did you mean ${close}?`;

@@ -8,10 +8,9 @@ import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 import type { FieldContext } from './definition.js';
 
-/** The tool that starts agents. */
 export const AGENT_TOOL = 'Agent';
 
-/** What rules may name, definitions may. */
+/** Tools that definitions may name: those that rules may name. */
 export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
 
 const MOST_ENTRIES = 500;
@@ -22,17 +21,17 @@ const ENTRY = /^(?:\*|[A-Za-z_][\w.*-]*(?:\(.*\))?)$/s;
 
 type Context = Pick<FieldContext, 'knownTools' | 'error' | 'warn'>;
 
-/** `tools`: nothing named is nothing given; `*` is everything. */
+/** Reads `tools`: an empty list gives none, `*` gives all. */
 export function readTools(value: unknown, context: Context): readonly string[] | undefined {
   const { knownTools, error, warn } = context;
-  // fail-closed: left open it could mean all as well as nothing.
+  // fail-closed: an empty value could mean all tools or none.
   const blank = 'says nothing: write [] for no tools, "*" for all, or leave the field out';
   const entries = entriesOf(value, blank);
   if (typeof entries === 'string') return error(`"tools" ${entries}`);
   const odd = entries.filter((item) => !ENTRY.test(item));
   const items = entries.filter((item) => ENTRY.test(item));
   if (items.includes('*')) {
-    // fail-closed: beside everything it can only be meant to take something away.
+    // fail-closed: an unknown entry beside `*` was probably meant to exclude something.
     if (odd[0] !== undefined) {
       return error(`"tools" holds "*" and "${odd[0]}", which is no name of a tool`);
     }
@@ -55,8 +54,8 @@ export function readTools(value: unknown, context: Context): readonly string[] |
 }
 
 /**
- * `disallowedTools`. fail-closed: one that was meant for a tool that there is and names another would ban
- * nothing; one of a tool that only others have is told.
+ * Reads `disallowedTools`. fail-closed: a misspelt tool would ban nothing, so it is an error; a tool of
+ * other programs gets a warning.
  */
 export function readBans(value: unknown, context: Context): readonly string[] | undefined {
   const { knownTools, warn } = context;
@@ -73,7 +72,7 @@ export function readBans(value: unknown, context: Context): readonly string[] | 
   const unknown = entries
     .map(bareName)
     .filter((name) => name !== '*' && !isKnown(name, knownTools));
-  // Each is compared with every tool, and a file may not make that take long.
+  // Each is compared with every known tool, so a file could make that slow.
   if (unknown.length > MOST_UNKNOWN_BANS) {
     return error(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
   }
@@ -89,21 +88,21 @@ export function readBans(value: unknown, context: Context): readonly string[] | 
   return [...new Set(entries)];
 }
 
-/** The entries of a list, or why it cannot be taken. */
+/** The entries of a list, or an error text. */
 function entriesOf(value: unknown, blank: string): readonly string[] | string {
   const isBlank = typeof value === 'string' && value.trim() === '';
   if (value === null || value === undefined || isBlank) return blank;
   const items = listOf(value);
   if (!items.ok) return items.error;
-  // fail-closed: a list that nobody wrote by hand is not gone through.
+  // fail-closed: an excessive list is refused instead of processed.
   if (items.value.length > MOST_ENTRIES) return `has more than ${MOST_ENTRIES} entries`;
   const hollow = items.value.find(isHollow);
   if (hollow === undefined) return items.value;
-  // fail-closed: rules read it as all of the tool, and a limit was to stand there.
+  // fail-closed: rules would read it as the whole tool, where a restriction was intended.
   return `holds "${hollow}", whose parentheses name nothing: write ${bareName(hollow)} for all of it`;
 }
 
-/** `Bash()`, `Agent(a, )`: a limit in parentheses, or one of several, that is not there. */
+/** Finds `Bash()` and `Agent(a, )`: an empty restriction in the parentheses. */
 function isHollow(entry: string): boolean {
   const name = bareName(entry);
   if (name === entry) return false;
@@ -118,7 +117,7 @@ export function bareName(entry: string): string {
   return open === -1 ? entry : entry.slice(0, open);
 }
 
-/** The tool that an entry is about, by the name that it has today. */
+/** The tool that an entry names, by its current name. */
 export function toolOf(entry: string): string {
   const name = bareName(entry);
   return own(TOOL_ALIASES, name) ?? name;
@@ -138,20 +137,20 @@ function isOfServers(name: string): boolean {
   return name.startsWith('mcp__');
 }
 
-/** A ban may spell a server as the server does, as rules may: in names of tools a dot is an underscore. */
+/** A ban may spell a server with dots, which tool names replace by underscores. */
 function asToolsAreNamed(entry: string): string {
   if (!isOfServers(entry)) return entry;
   const name = bareName(entry);
   return `${name.replaceAll('.', '_')}${entry.slice(name.length)}`;
 }
 
-/** Why a rule of this name would stop a start: no tool can have it. Undefined: some tool may. */
+/** Why no tool can have this name, which would also be an error in a rule; undefined when one can. */
 function impossible(name: string, knownTools: readonly string[]): string | undefined {
   const read = resolveRuleName(name, { kind: 'deny', scoped: false, knownTools });
   return 'why' in read ? `${read.why}. ${read.remedy.replace(/\.$/, '')}` : undefined;
 }
 
-/** What somebody meant who named a tool that there is not, as far as anybody can tell. */
+/** The most likely tool behind an unknown name. */
 function toolMeant(name: string, knownTools: readonly string[]): string | undefined {
   if (/^mcp/i.test(name)) return 'mcp__server, mcp__server__tool or mcp__*';
   const close = nearest(name, knownTools);
@@ -164,7 +163,7 @@ function toolMeant(name: string, knownTools: readonly string[]): string | undefi
   );
 }
 
-/** What other programs, and people, call the tools. */
+/** Names of our tools in other programs and in everyday use. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   Bash: 'shell sh zsh terminal console command commands cmd exec execute run runcommand runshellcommand runterminalcmd executecommand delete',
   PowerShell: 'pwsh',

@@ -1,16 +1,16 @@
 import type { AgentDefinition, AgentServer } from './definition.js';
 import { STRICT_MODES } from './schema.js';
 
-/** The fields that count in a trusted folder only: what runs, what allows, what is kept for later. */
+/** The fields that take effect only in a trusted folder: those that execute, allow or persist. */
 export function fieldsThatNeedTrust(definition: AgentDefinition): readonly string[] {
   const { permissionMode, hooks, memory, mcpServers, omitInstructions } = definition;
   return namesOf({
     permissionMode: permissionMode !== undefined && !STRICT_MODES.includes(permissionMode),
     hooks: hooks !== undefined,
     memory: memory !== undefined,
-    // A name means a server that the session has anyway.
+    // A bare name refers to a server that the session has anyway.
     mcpServers: mcpServers.some(isOwnServer),
-    // What the user's own instruction files say is not a foreign project's to leave out.
+    // An untrusted project must not leave out the user's own instruction files.
     omitClaudeMd: omitInstructions,
   });
 }
@@ -23,7 +23,7 @@ function isOwnServer(server: AgentServer): boolean {
   return 'config' in server;
 }
 
-/** What is left of a project's definition where the folder is not trusted: all that holds back. */
+/** Reduces a project's definition in an untrusted folder to its restrictions. */
 export function withoutTrust(definition: AgentDefinition): AgentDefinition {
   const heldBack = fieldsThatNeedTrust(definition);
   const isOpen = heldBack.includes('permissionMode');
@@ -40,8 +40,8 @@ export function withoutTrust(definition: AgentDefinition): AgentDefinition {
 }
 
 /**
- * A plugin's agents run as the session does: nothing in them runs programs or opens a mode. fail-closed:
- * that one may only plan is kept.
+ * Reduces a plugin's agent to what neither executes programs nor permits more. fail-closed: the mode plan
+ * is kept.
  */
 export function asPlugin(definition: AgentDefinition): AgentDefinition {
   const { permissionMode, hooks, mcpServers } = definition;
@@ -61,8 +61,8 @@ export function asPlugin(definition: AgentDefinition): AgentDefinition {
 }
 
 /**
- * In the place of a built-in that may only look, a file of a folder that is not trusted may not do
- * more: rules that people gave the type were meant for that one.
+ * In an untrusted folder a file that replaces a read-only built-in agent keeps its bans, because people's
+ * rules for the type were meant for that agent.
  */
 export function withBansOf(
   definition: AgentDefinition,

@@ -7,17 +7,17 @@ import type { BackgroundShell, BackgroundShells } from '../../tools/bash/shells.
 
 /**
  * How long the end of a headless run waits for background work. Client libraries end a program that still
- * runs 5 s after the end of its input: this leaves time to close.
+ * runs 5 s after the end of its input, so this leaves time to close.
  */
 export const BACKGROUND_WAIT_MS = 4_000;
 
-/** Finished background work on its way to the agent that started it. No polling. */
+/** Queues results of background work for the agent that started it. */
 export class BackgroundInput {
   readonly #running: () => number;
   readonly #patienceMs: () => number;
   #waiting: InputMessage[] = [];
   #listeners: (() => void)[] = [];
-  /** Each piece of work is waited for once. */
+  /** Waiting timed out; only a new result allows another wait. */
   #gaveUp = false;
 
   constructor(running: () => number, patienceMs: () => number = () => BACKGROUND_WAIT_MS) {
@@ -25,7 +25,7 @@ export class BackgroundInput {
     this.#patienceMs = patienceMs;
   }
 
-  /** Something finished. */
+  /** Called when work has finished. */
   readonly add = (message: InputMessage): void => {
     this.#waiting.push(message);
     this.#gaveUp = false;
@@ -34,7 +34,7 @@ export class BackgroundInput {
 
   readonly take = (): readonly InputMessage[] => this.#waiting.splice(0);
 
-  /** Everything that has arrived as one message, for an agent that is about to leave. */
+  /** All queued results as one message, for an agent that is about to end its run. */
   readonly next = (): InputMessage | undefined => {
     const [first, ...rest] = this.take();
     if (first === undefined) return undefined;
@@ -46,7 +46,7 @@ export class BackgroundInput {
     else this.#listeners.push(listener);
   };
 
-  /** Waits for running work, for a bounded time. True: there is something to take. */
+  /** Waits for running work, for a bounded time; true when there is a result to take. */
   readonly wait = async (): Promise<boolean> => {
     if (this.#waiting.length > 0) return true;
     if (this.#running() === 0 || this.#gaveUp) return false;
@@ -76,7 +76,7 @@ export function runningShells(shells: Pick<BackgroundShells, 'list'>): number {
     .length;
 }
 
-/** Background commands tell the agent when they end; the host hears of it too. */
+/** Notifies the agent and the host when background commands end. */
 export function watchShells(
   shells: Pick<BackgroundShells, 'onFinished'>,
   { emit, uuid, tell }: BackgroundParts,
@@ -90,12 +90,12 @@ export function watchShells(
       outputFile: shell.outputFile,
       summary: shell.description ?? shell.command,
     });
-    // One that has ended took its commands with it, and nobody waits for them.
+    // An agent's commands end with it, so a missing receiver loses nothing.
     tell(shell.agentId ?? MAIN_AGENT.id, shellNotice(shell, uuid()));
   });
 }
 
-/** What the agent is told when a background command of its ends. */
+/** The message to an agent whose background command has ended. */
 export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {
   const how =
     shell.exitCode === null ? (shell.signal ?? 'no exit code') : `exit code ${shell.exitCode}`;
@@ -111,7 +111,7 @@ export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage 
   return { uuid, content: [{ type: 'text', text }], meta: true };
 }
 
-/** The same in the words of the wire. */
+/** The status in the terms of the wire. */
 export function shellStatus(shell: BackgroundShell): 'completed' | 'failed' | 'stopped' {
   if (shell.status === 'completed') return 'completed';
   return shell.status === 'killed' ? 'stopped' : 'failed';

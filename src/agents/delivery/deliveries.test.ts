@@ -11,7 +11,7 @@ import { Deliveries, type DeliveryParts } from './deliveries.js';
 
 const SESSION = 'session';
 
-/** A disk that outlives the processes that write to it. */
+/** A disk that survives the processes that write to it. */
 function disk() {
   const lines: string[] = [];
   const kept = new Map<string, string>();
@@ -118,7 +118,6 @@ const reportOf = (agent: AgentRef, text = `REPORT-${agent.id}`): AgentReport => 
   resume: agent.id,
 });
 
-/** Runs an agent from its start to its end. */
 function finish(deliveries: Deliveries, ref: AgentRef, to: AgentRef = MAIN_AGENT, text?: string) {
   const task = taskOf(ref);
   const report = reportOf(ref, text);
@@ -147,7 +146,7 @@ describe('a report', () => {
     deliveries.deliver(reportOf(task.ref), { to: MAIN_AGENT, task });
     expect(told).toHaveLength(1);
     expect(deliveries.standing('a1')).toBe('on-its-way');
-    // Messages that arrive together may be made one.
+    // Messages that arrive together may be merged.
     const first = { type: 'text' as const, text: 'something else' };
     deliveries.recorded({ content: [first, ...(told[0]?.message.content ?? [])] });
     expect(deliveries.standing('a1')).toBe('arrived');
@@ -230,7 +229,7 @@ describe('a session that is taken up again', () => {
     world.lines.pop();
     expect(await open(3).recover()).toEqual([]);
     transcripts.clear();
-    // The mark of the third stands in for the transcript.
+    // The delivered record of the third process replaces the proof by transcript.
     expect(await open(4).recover()).toEqual([]);
   });
 

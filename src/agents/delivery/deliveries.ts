@@ -25,35 +25,34 @@ export interface DeliveryParts extends JournalParts {
   readonly sessionId: string;
   readonly files: Pick<StateFiles, 'writeDurable'> & JournalParts['files'];
   readonly processes: Processes;
-  /** Where texts go that are too long to show. */
+  /** A directory for texts that are too long to show. */
   keepDirectory(): string;
   readonly words: DeliveryWords;
-  /** Says something to an agent. False: it is not there any more. */
+  /** Sends a message to an agent; false when the agent has ended. */
   tell(id: string, message: InputMessage): boolean;
-  /** Who started an agent. */
+  /** The agent that started another one. */
   parentOf(id: string): string | undefined;
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
   now(): number;
 }
 
-/** A report on its way. */
+/** A report that has not arrived yet. */
 export interface Delivery {
   readonly key: RunKey;
-  /** Its name in transcripts. */
   readonly id: string;
   readonly report: KeptReport;
   readonly outputFile: string;
   state: 'waiting' | 'told' | 'carried';
-  /** Who was told, or is to carry it. */
+  /** The agent that was sent the report or whose call result is to carry it. */
   to: string;
   carrier: Carrier | undefined;
 }
 
-/** Reports that somebody waits for: they do not arrive by themselves meanwhile. */
+/** Reports that a call waits for, which are not delivered as messages meanwhile. */
 export interface Hold {
-  /** Those that have come by now, to be carried by the result of this call. */
+  /** Takes the reports that have come, to be carried by the result of this call. */
   take(carrier: Carrier): readonly Delivery[];
-  /** What was not taken arrives as usual. */
+  /** Delivers the remaining reports as messages. */
   release(): void;
 }
 
@@ -63,11 +62,11 @@ interface OpenHold {
   readonly come: Delivery[];
 }
 
-/** How the reports of agents arrive: each once, whatever crashes. */
+/** Delivers the reports of agents, each exactly once, even across crashes. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #journal: DeliveryJournal;
-  /** The run that each agent is in or was in last, and how that one ended. */
+  /** The current or last run of each agent, and how it ended. */
   readonly #runs = new Map<string, { run: number; end?: AgentEnd; arrived?: boolean }>();
   readonly #open = new Map<string, Delivery>();
   readonly #holds = new Set<OpenHold>();
@@ -77,7 +76,7 @@ export class Deliveries {
     this.#journal = new DeliveryJournal(parts);
   }
 
-  /** An agent is about to run: from here on, a crash is reported as its end. */
+  /** Records that an agent starts; from here on a crash is reported as its end. */
   started(task: AgentRun): void {
     const { id, ref: agent, description, outputFile, model, definition } = task;
     const run = (this.#runs.get(id)?.run ?? 0) + 1;
@@ -89,7 +88,7 @@ export class Deliveries {
     this.#journal.write({ type: 'started', ...facts });
   }
 
-  /** It has ended, whether somebody waits for it or not. Called before anybody is told. */
+  /** Records the end of an agent, before anyone is notified of it. */
   ended(report: AgentReport, { id, ref, outputFile }: AgentRun): void {
     const { parentId: agentId, spawnedBy: toolUseId } = ref;
     const waits = !ref.background && agentId !== undefined && toolUseId !== undefined;
@@ -99,13 +98,13 @@ export class Deliveries {
       carrier: waits ? { agentId, toolUseId } : undefined,
     });
     if (waits) delivery.state = 'carried';
-    // What it was told too late to read goes to whoever is left.
+    // Messages that the ended agent did not read go to another ancestor.
     for (const lost of this.#open.values()) {
       if (lost.state === 'told' && lost.to === id) this.#send(lost);
     }
   }
 
-  /** To the one who started the agent, or the nearest one above that still lives. */
+  /** Delivers a report to the agent's parent, or to its nearest living ancestor. */
   deliver(report: AgentReport, { to, task }: { to: AgentRef; task: AgentRun }): void {
     const key = this.#keyOf(report.agent.id);
     const delivery =
@@ -119,7 +118,7 @@ export class Deliveries {
     else hold.come.push(delivery);
   }
 
-  /** A message is in an agent's transcript: what it carries has arrived. */
+  /** Called when a message is recorded in a transcript: its reports have arrived. */
   recorded({ content }: Pick<InputMessage, 'content'>): void {
     if (this.#open.size === 0) return;
     const ids = deliveriesIn(content);
@@ -128,7 +127,7 @@ export class Deliveries {
     }
   }
 
-  /** The result of a call is in the transcript of an agent. */
+  /** Called when the result of a call is recorded in a transcript. */
   resultRecorded({ agentId, toolUseId }: Carrier): void {
     for (const delivery of this.#open.values()) {
       const { carrier, state } = delivery;
@@ -145,7 +144,7 @@ export class Deliveries {
         hold.come.splice(0).map((delivery) => {
           delivery.state = 'carried';
           delivery.carrier = carrier;
-          // Before the result is given: whether it arrives is then for the transcript to say.
+          // Written before the result is returned, so that after a crash the transcript decides whether it arrived.
           this.#journal.write({ type: 'waited', ...delivery.key, carrier });
           return delivery;
         }),
@@ -156,21 +155,21 @@ export class Deliveries {
     };
   }
 
-  /** How the report of an agent stands: told but not read yet, read, or neither. */
+  /** Whether an agent's report was sent but not read, was read, or neither. */
   standing(id: string): 'none' | 'on-its-way' | 'arrived' {
     if (this.#runs.get(id)?.arrived === true) return 'arrived';
     const state = this.#open.get(keyText(this.#keyOf(id)))?.state ?? 'waiting';
     return state === 'waiting' ? 'none' : 'on-its-way';
   }
 
-  /** How an agent ended that may be older than this process. */
+  /** How an agent ended, possibly in an earlier process. */
   endOf(id: string): AgentEnd | undefined {
     return this.#runs.get(id)?.end;
   }
 
   /**
-   * The session is taken up again: what it still owes, as messages for the main agent. `started` is told of all agents
-   * that were ever started in it.
+   * Returns the reports that a resumed session still owes, as messages for the main agent. `started`
+   * receives all agents that were ever started in the session.
    */
   async recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]> {
     const { sessionId, processes, entries } = this.#parts;
@@ -201,7 +200,7 @@ export class Deliveries {
     return { id, run: this.#runs.get(id)?.run ?? 1 };
   }
 
-  /** From here on a crash does not lose it. */
+  /** Writes the report to the journal, so that a crash does not lose it. */
   #note(
     key: RunKey,
     { report, ...facts }: Pick<EndedRecord, 'report' | 'outputFile' | 'carrier'>,
@@ -230,7 +229,7 @@ export class Deliveries {
     return delivery;
   }
 
-  /** A text that is too long to show goes to a file first, whole. */
+  /** A text that is too long to show is first written to a file as a whole. */
   #kept(key: RunKey, report: AgentReport): KeptReport {
     const { words, files, keepDirectory, warn } = this.#parts;
     const shown = escapeReport(report.text);
@@ -246,7 +245,7 @@ export class Deliveries {
     }
   }
 
-  /** To the one it is for, or the nearest one above who still listens. */
+  /** Sends a report to its receiver, or to the nearest ancestor that still runs. */
   #send(delivery: Delivery): void {
     const message = this.#messageOf(delivery);
     const seen = new Set<string>();
@@ -259,7 +258,7 @@ export class Deliveries {
       }
       id = this.#parts.parentOf(id) ?? MAIN_AGENT.id;
     }
-    // Nobody is there: the journal has it, and the session tells it when it is taken up again.
+    // Without a receiver the report stays in the journal and is delivered when the session is resumed.
     delivery.state = 'waiting';
   }
 
@@ -272,7 +271,7 @@ export class Deliveries {
     this.#noteArrival(key);
   }
 
-  /** fail-closed: a report is in the transcript before it counts as arrived and is never sent again. */
+  /** fail-closed: a report counts as arrived only once it is in the transcript. */
   #noteArrival({ id, run }: RunKey): void {
     this.#journal.write({ type: 'delivered', id, run });
     const known = this.#runs.get(id);

@@ -17,11 +17,9 @@ import { sha256 } from '../../platform/hash.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentReport } from '../runtime/report.js';
 
-/** An agent and which of its runs: one that is resumed ends more than once. */
+/** One run of an agent, numbered from 1; a resumed agent has several. */
 export interface RunKey {
-  /** The agent's id. */
   readonly id: string;
-  /** 1 for the first. */
   readonly run: number;
 }
 
@@ -33,11 +31,10 @@ const written = {
   ...key,
   /** Milliseconds since 1970. */
   at: number,
-  /** The process that it runs in. */
   by: object({ pid: number, start: optional(text) }),
   outputFile: text,
 };
-/** As much of it as proves a line to be whole. */
+/** The fields that prove a line complete. */
 const agent = object({ id: text, path: text, type: text }) as Shape<AgentRef>;
 const carrier = object({ agentId: text, toolUseId: text });
 /** A tool call and the agent that makes it. */
@@ -52,10 +49,9 @@ const startedShape = object({
   /** SendMessage can resume it. */
   resumable: flag,
 });
-/** A run was begun. */
 export type StartedRecord = Shaped<typeof startedShape>;
 
-/** A report whose text may be in a file of its own. */
+/** A report whose text may be in a separate file. */
 export type KeptReport = AgentReport & {
   readonly kept?: { readonly file: string; readonly chars: number };
 };
@@ -70,13 +66,13 @@ const endedShape = object({
   ...written,
   type: oneOf('ended'),
   report,
-  /** The call whose result carries the report, and which waits for it. */
+  /** The waiting call whose result carries the report. */
   carrier: optional(carrier),
 });
-/** A run has ended. Written before anybody is told. */
+/** A run has ended; written before anyone is notified. */
 export type EndedRecord = Shaped<typeof endedShape>;
 
-/** A wait returned the report: its result carries it. */
+/** A wait returned the report in its result. */
 const waitedShape = object({ ...key, type: oneOf('waited'), carrier });
 /** The receiver's transcript holds the report. */
 const deliveredShape = object({ ...key, type: oneOf('delivered') });
@@ -87,28 +83,28 @@ export type DeliveryRecord =
   | Shaped<typeof waitedShape>
   | Shaped<typeof deliveredShape>;
 
-/** A line that is torn or of another kind is none. */
+/** A torn line or one of another kind is skipped. */
 const recordShape: Shape<DeliveryRecord> = (value): value is DeliveryRecord =>
   startedShape(value) || endedShape(value) || waitedShape(value) || deliveredShape(value);
 
-/** What a journal says about one run. */
+/** The journal's entries about one run. */
 export interface RunState {
   readonly key: RunKey;
   readonly started?: StartedRecord;
   readonly ended?: EndedRecord;
-  /** All calls that were to carry it; only one whose result was recorded did. */
+  /** All calls that were to carry the report; only one whose result was recorded did. */
   readonly carriers: readonly Carrier[];
   readonly delivered: boolean;
 }
 
 export interface JournalParts {
   readonly files: Pick<StateFiles, 'openSyncedLog'> & Pick<TranscriptFiles, 'readLines'>;
-  /** Absent: nothing is kept. */
+  /** Absent: nothing is stored. */
   readonly path: string | undefined;
   warn(text: string): void;
 }
 
-/** What has begun, ended and arrived in a session, on the disk. */
+/** Stores on disk which runs started, ended and were delivered. */
 export class DeliveryJournal {
   readonly #parts: JournalParts;
   #log: SyncedLog | undefined;
@@ -119,21 +115,22 @@ export class DeliveryJournal {
     this.#parts = parts;
   }
 
-  /** Safe when it returns, unless the disk refuses: then it is tried again with the next. */
+  /** Durable on return, unless the disk fails: then it is retried with the next record. */
   write(record: DeliveryRecord): void {
     const { files, path, warn } = this.#parts;
     if (path === undefined) return;
-    // As it may be kept: known shapes of secrets are taken out, as of transcripts.
+    // Recognised secrets are removed, as in transcripts.
     this.#unsaved.push(JSON.stringify(redactSureDeep(record)));
     this.#log ??= files.openSyncedLog(path);
-    // A report that a result carries is no safer than that result. The rest outlives the process as it is.
+    // Only reports and waits need a sync: a report carried by a result is no safer than that result, and
+    // other records survive a process crash anyway.
     const isReport = record.type === 'ended' && record.carrier === undefined;
     try {
       this.#log.append(this.#unsaved, { sync: isReport || record.type === 'waited' });
       this.#unsaved = [];
       this.#warned = false;
     } catch (thrown) {
-      // The result is delivered although the disk is full.
+      // A full disk does not hold back the result.
       if (!this.#warned) {
         warn(`what agents report is not safe from a crash just now: ${messageOf(thrown)}`);
       }
@@ -141,7 +138,7 @@ export class DeliveryJournal {
     }
   }
 
-  /** The runs of earlier processes of the session, in the order in which they were begun. */
+  /** The runs of earlier processes, in the order in which they started. */
   async read(): Promise<ReadonlyMap<string, RunState>> {
     const runs = new Map<string, RunState>();
     const { files, path } = this.#parts;
@@ -168,7 +165,7 @@ function after(state: RunState, record: DeliveryRecord): RunState {
     case 'started':
       return { ...state, started: state.started ?? record };
     case 'ended':
-      // The first stands: a second could only be told twice.
+      // The first end counts; a second one would be delivered twice.
       if (state.ended !== undefined) return state;
       return { ...state, ended: record, carriers: carriers(record.carrier) };
     case 'waited':
@@ -182,10 +179,7 @@ export function keyText({ id, run }: RunKey): string {
   return `${id}/${run}`;
 }
 
-/**
- * The name of a delivery. Made of what it is about, so that the transcript that holds it proves that
- * it was made, whoever looks and whenever.
- */
+/** The id of a delivery, derived from its content so that any process can recognise it in a transcript. */
 export function deliveryId(sessionId: string, key: RunKey): string {
   const hex = sha256(`delivery 1\n${sessionId}\n${keyText(key)}`);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);

@@ -26,13 +26,12 @@ export interface ArrivalParts {
   readonly log: Log;
   readonly words: ReportWords;
   runtime(): AgentRuntime;
-  /** Tells people. */
+  /** Shows a text to the person. */
   tell(text: string): void;
-  /** Absent: there is no team. */
   readonly teams?: OpenTeams | undefined;
 }
 
-/** How agents report, are spoken to and ask. */
+/** Opens deliveries, messages and questions of agents. */
 export function openMessaging(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -88,7 +87,7 @@ export function openMessaging(
         emit: config.emit,
         warn: tell,
       }),
-    /** What any agent has recorded just now. */
+    /** Called for every event that an agent records. */
     heard(event: LoopEvent | SessionNews): void {
       parts.teams?.heard(event);
       const said = event.type === 'child' ? event.event : event;
@@ -98,13 +97,13 @@ export function openMessaging(
         deliveries.resultRecorded({ agentId, toolUseId: said.call.id });
       }
     },
-    /** The session is taken up again. */
+    /** Called when the session is resumed. */
     async resumed(): Promise<void> {
       owed = await deliveries.recover((agents) =>
         runtime().roster.reserve(agents.map(({ path }) => path)),
       );
     },
-    /** What the session still owed, for the first run. */
+    /** Takes the reports that were still owed, for the first run. */
     takeOwed(): readonly InputMessage[] {
       const taken = owed;
       owed = [];

@@ -10,7 +10,7 @@ const PREVIEW_CHARS = 2_048;
 
 export type DeliveryWords = Pick<ReportWords, 'cap' | 'canResume'>;
 
-/** The message by which a report arrives. Its name stands in it and is its uuid too. */
+/** The message that delivers a report, with the delivery's id as its uuid. */
 export function notification(
   report: KeptReport,
   facts: { readonly id: string; readonly outputFile: string; readonly words: DeliveryWords },
@@ -32,7 +32,7 @@ export function notification(
   return { uuid: facts.id, content: [{ type: 'text', text }], meta: true };
 }
 
-/** What an agent said, as far as it is shown, and how it ended. */
+/** The shown part of an agent's text, and how it ended. */
 export function reportBody(report: KeptReport, words: DeliveryWords): string {
   return [shownText(report), ...reportNotes(report, words)]
     .filter((part) => part.trim() !== '')
@@ -46,10 +46,7 @@ function shownText({ text, kept }: KeptReport): string {
   return `[${kept.chars} characters are too many to show. All of them: ${kept.file} (use Grep, or Read with offset and limit). They begin:]\n${preview}\n…`;
 }
 
-/**
- * The deliveries that a message carries. Only what begins a block counts: inside of one it is what an
- * agent said, who may write anything.
- */
+/** The delivery ids in a message. Only the start of a block counts, because an agent may write anything inside. */
 export function deliveriesIn(content: string | readonly UserBlock[]): readonly string[] {
   const texts =
     typeof content === 'string'

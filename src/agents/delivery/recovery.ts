@@ -12,20 +12,20 @@ export interface RecoveryParts {
   readonly sessionId: string;
   readonly runs: readonly RunState[];
   readonly processes: Processes;
-  /** All that an agent's transcript holds; undefined when there is none. `main`: the session's. */
+  /** The entries of an agent's transcript, `main` for the session's; undefined when there is none. */
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
 }
 
 export interface Recovered {
-  /** They have arrived, and the journal does not say so yet. */
+  /** Arrived, although the journal does not say so yet. */
   readonly proven: readonly RunState[];
-  /** They have ended, and nobody was told. */
+  /** Ended, but not delivered. */
   readonly owed: readonly EndedRecord[];
-  /** They ran when their process died, and what is known of them. */
+  /** Running when their process died, with a report from their transcript. */
   readonly cutOff: readonly { readonly started: StartedRecord; readonly report: AgentReport }[];
 }
 
-/** What a session that is taken up again still owes. */
+/** Finds what a resumed session still has to deliver. */
 export async function recover(parts: RecoveryParts): Promise<Recovered> {
   const open = parts.runs.filter((run) => !run.delivered && !isElsewhere(run, parts));
   if (open.length === 0) return { proven: [], owed: [], cutOff: [] };
@@ -35,7 +35,7 @@ export async function recover(parts: RecoveryParts): Promise<Recovered> {
   for (const { key, started, ended } of rest) {
     if (ended !== undefined || started === undefined) continue;
     const all = (await parts.entries(key.id)) ?? [];
-    // What it said when it ran before was reported then.
+    // Text of earlier runs was reported then.
     const own =
       key.run === 1 ? all : all.filter((entry) => Date.parse(entry.timestamp) >= started.at);
     cutOff.push({ started, report: cutOffReport(started, own) });
@@ -43,7 +43,7 @@ export async function recover(parts: RecoveryParts): Promise<Recovered> {
   return { proven: open.filter(isProven), owed: rest.flatMap(({ ended }) => ended ?? []), cutOff };
 }
 
-/** Another process that still lives has it in its hands, and will tell. */
+/** Another living process handles the run and will deliver it. */
 function isElsewhere({ started, ended }: RunState, { processes }: RecoveryParts): boolean {
   const by = ended?.by ?? started?.by;
   if (by === undefined) return false;
@@ -51,8 +51,8 @@ function isElsewhere({ started, ended }: RunState, { processes }: RecoveryParts)
 }
 
 /**
- * Whether the transcripts of those who may have been told, the main agent and those between, show that a report
- * has arrived. Also before a compaction, or on a branch that was left: it was told once.
+ * Checks whether the transcripts of possible receivers, the main agent and the ancestors, contain a report.
+ * Entries before a compaction or on an abandoned branch count, too: the report was delivered once.
  */
 async function proof(
   { runs, entries, sessionId }: RecoveryParts,
@@ -87,7 +87,7 @@ async function proof(
     carriers.some(({ agentId, toolUseId }) => results.has(`${agentId} ${toolUseId}`));
 }
 
-/** Calls with a result of their own: what stands in for one that was lost carries nothing. */
+/** Ids of calls with a real result; placeholders for lost results carry nothing. */
 function resultsIn(content: Extract<TranscriptEntry, { type: 'user' }>['message']['content']) {
   if (typeof content === 'string') return [];
   return content.flatMap((block) =>
@@ -97,7 +97,7 @@ function resultsIn(content: Extract<TranscriptEntry, { type: 'user' }>['message'
 
 const WHY = 'the process that it ran in was ended before it had reported';
 
-/** What a transcript tells of an agent that could not report itself. */
+/** A report from the transcript of an agent that could not report itself. */
 function cutOffReport(started: StartedRecord, entries: readonly TranscriptEntry[]): AgentReport {
   const { agent, description } = started;
   const answers = answersIn(entries);
@@ -115,7 +115,7 @@ function cutOffReport(started: StartedRecord, entries: readonly TranscriptEntry[
       turns: answers.length,
       toolUses: blocks.filter(({ type }) => type === 'tool_use').length,
       usage: answers.reduce((sum, { usage }) => addUsage(sum, usage ?? ZERO_USAGE), ZERO_USAGE),
-      // What was paid for it is not in the transcript, and a guess would pass for a price.
+      // The transcript does not contain costs, and an estimate would pass for a price.
       costUsd: undefined,
       models: [...new Set(answers.map(({ model }) => model))],
       seconds: Math.max(0, last - started.at) / 1_000,
@@ -124,13 +124,13 @@ function cutOffReport(started: StartedRecord, entries: readonly TranscriptEntry[
   };
 }
 
-/** The answers of the model, whose blocks are entries of their own. */
+/** The model's answers, joined from one entry per block. */
 function answersIn(entries: readonly TranscriptEntry[]): readonly AssistantEntry['message'][] {
   const answers = new Map<string, AssistantEntry['message']>();
   for (const entry of entries) {
     if (entry.type !== 'assistant' || entry.message.model === SYNTHETIC_MODEL) continue;
     const { id, content } = entry.message;
-    // Of a file that others wrote.
+    // Other programs write such entries.
     if (typeof content === 'string') continue;
     const before = answers.get(id)?.content ?? [];
     answers.set(id, { ...entry.message, content: [...before, ...content] });

@@ -26,7 +26,7 @@ describe('the notice about a background command', () => {
   });
 
   it('cuts no character in half', () => {
-    // JSON escapes half a character.
+    // JSON escapes half of a surrogate pair.
     expect(JSON.stringify(text({ command: `${'x'.repeat(79)}😀` }))).not.toContain('\\ud');
   });
 });

@@ -18,28 +18,27 @@ export interface InboxAskerParts {
   readonly sessionId: string;
   /** How long a question waits, in milliseconds. */
   expiryMs(): number;
-  /** Somebody reads the inbox although no host is there. */
+  /** Whether a person reads the inbox although no host is connected. */
   unattended(): boolean;
   self(): ProcessStamp;
   now(): number;
-  /** A new id for a question. */
   newId(): string;
   emit(news: SessionNews): void;
   warn(text: string): void;
-  /** All its questions lie there, under this name: the session works for another one. */
+  /** Set for a teammate: all its questions go to the inbox under this name. */
   readonly member?: { readonly name: string; readonly path: string } | undefined;
-  /** Milliseconds between two looks for an answer. */
+  /** Milliseconds between two checks for an answer. */
   readonly lookMs?: number;
 }
 
 const LOOK_MS = 250;
 
-/** fail-closed: without anybody to ask, nobody says yes. */
+/** fail-closed: without a host the answer is no. */
 const NOBODY: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
 
 /**
- * Questions of background agents lie in the inbox as well as before the host. Whoever answers first
- * has answered. Undefined: there is nobody at all, and every question is a no.
+ * Puts questions of background agents into the inbox as well as to the host; the first answer counts.
+ * Undefined when neither exists, so that every question is refused.
  */
 export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): Asker | undefined {
   const { member, inbox, now, sessionId } = parts;
@@ -51,7 +50,7 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
     const expiresAt = askedAt + parts.expiryMs();
     const facts = { id: parts.newId(), sessionId, askedAt, expiresAt, by: parts.self() };
     const asked = questionOf(request, facts);
-    // fail-closed: there is nobody else who could see all of it.
+    // fail-closed: without a host no person could see the whole question.
     if (inner === undefined && asked.tooLong === true) return tooLong(asked);
     const question = member === undefined ? asked : { ...asked, agent: memberOf(asked, member) };
     try {
@@ -64,7 +63,7 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
   };
 }
 
-/** The main agent of a teammate is called like it; others are below it. */
+/** The main agent of a teammate gets the teammate's name; other agents are listed below it. */
 function memberOf(
   { agent }: InboxQuestion,
   { name, path }: { readonly name: string; readonly path: string },
@@ -80,7 +79,7 @@ interface Asked {
   readonly parts: InboxAskerParts;
 }
 
-/** Puts the question to everybody at once; the others are told that it is settled. */
+/** Asks the host and the inbox at once and withdraws the question where it was not answered. */
 function firstAnswer(
   inner: Asker | undefined,
   { request, question, parts }: Asked,
@@ -99,7 +98,7 @@ function firstAnswer(
       try {
         inbox.remove(id);
       } catch (thrown) {
-        // An answer counts although its question cannot be taken away: it ends with its time.
+        // The answer counts although the question could not be removed; it expires there.
         warn(`the question ${id} is settled and still in the inbox: ${messageOf(thrown)}`);
       }
       others.abort(new Error('the question is settled'));
@@ -111,7 +110,7 @@ function firstAnswer(
       const found = inbox.answerTo(question);
       if (found?.ok === true) settle(answerOf(found.value, question), 'answered');
       else if (found !== undefined) {
-        // fail-closed: somebody tampered with the answers; this question gets none from there.
+        // fail-closed: the answer file was tampered with, so the inbox gives no answer to this question.
         warn(`an answer to ${id} does not count: ${found.error}`);
         const message = 'The question was withdrawn: its answer could not be trusted.';
         settle(no(message), 'withdrawn');
@@ -127,7 +126,7 @@ function firstAnswer(
     if (inner === undefined || others.signal.aborted) return;
     const named = { ...request, question: { id, expiresAt } };
     void ask(inner, named, others.signal).then((answer) => {
-      // The person was gone: the inbox may still be read.
+      // The host's person is away, but the inbox may still be read.
       const isNobody = answer.behavior === 'deny' && answer.unanswered === true;
       if (!isNobody) settle(answer, 'answered');
       else if (question.tooLong === true) settle(tooLong(question), 'withdrawn');
@@ -159,17 +158,17 @@ function no(message: string) {
   return { behavior: 'deny', message } as const;
 }
 
-/** For the agent, which can do something about it. */
+/** A refusal that tells the agent how to avoid it. */
 function tooLong({ tool }: InboxQuestion): AskAnswer {
   return no(
     `${tool} was refused: the call is too long to be judged by whoever would have to allow it (more than ${MOST_SHOWN_CHARS} characters). Split it into smaller ones.`,
   );
 }
 
-/** The program's own name may be a path, a link or an alias. */
+/** Matches any invocation, because the program may be run by a path, a link or an alias. */
 const ANSWERS = /\binbox\s+answer\b|portcullis[\s\S]*\binbox\b[\s\S]*\banswer\b/;
 
-/** An agent does not answer its own questions, nor those of others. */
+/** Agents cannot answer questions, neither their own nor those of others. */
 export const inboxGuard: Guard = {
   name: 'inbox',
   onFailure: 'deny',

@@ -198,7 +198,7 @@ describe('the inbox', () => {
     const request = requestOf();
     const call = { ...request.call, subject: { paths: [], command, summary: 'make' } };
     const long: AskRequest = { ...request, call };
-    // Nobody else could see it whole.
+    // Without a host no person could see the whole question.
     expect(await askerOf(undefined, true)?.(long)).toMatchObject({
       behavior: 'deny',
       message: expect.stringContaining('too long to be judged'),
@@ -223,7 +223,7 @@ describe('the inbox', () => {
     });
     expect(inbox.answer(ID, { behavior: 'deny', scope: 'once' }).ok).toBe(true);
     expect(await asked).toMatchObject({ behavior: 'deny' });
-    // Nor one that was put there by somebody else.
+    // A forged answer file does not count either.
     const again = askerOf(never)?.(long);
     const { callHash } = inbox.list()[0] ?? {};
     const forged = { question: ID, callHash, behavior: 'allow', scope: 'once' };

@@ -18,7 +18,7 @@ import { sha256 } from '../../platform/hash.js';
 import { nodeProcesses, type Processes } from '../../platform/process/process-stamp.js';
 import type { PendingQuestion } from '../../protocol/session-events.js';
 
-/** Ids become names of files: nothing else is one. */
+/** Ids become file names, so no other characters are valid. */
 const QUESTION_ID = /^q[\da-f]{12}$/;
 
 const questionShape = object({
@@ -31,17 +31,17 @@ const questionShape = object({
   tool: text,
   summary: text,
   reason: text,
-  /** Of the tool, its input and its directory: an answer is for these alone. */
+  /** Covers the tool, its input and its directory, which an answer is limited to. */
   callHash: text,
   /** Milliseconds since 1970. */
   askedAt: number,
   expiresAt: number,
   /** The process that waits for the answer. */
   by: object({ pid: number, start: optional(text) }),
-  /** Not all of it is shown: it cannot be allowed from here. */
+  /** The question is not shown whole and cannot be allowed from the inbox. */
   tooLong: optional(oneOf(true)),
 });
-/** A question of a background agent, as it lies in the inbox. */
+/** A question of a background agent as stored in the inbox. */
 export type InboxQuestion = Shaped<typeof questionShape>;
 
 const answerShape = object({
@@ -50,11 +50,11 @@ const answerShape = object({
   behavior: oneOf('allow', 'deny'),
   scope: oneOf('once', 'session'),
   message: optional(text),
-  /** Who answered, where the client knows. */
+  /** The person who answered, if the client knows. */
   person: optional(text),
   at: number,
 });
-/** An answer, as it lies beside its question. */
+/** An answer, stored beside its question. */
 export type InboxAnswer = Shaped<typeof answerShape>;
 
 export interface InboxParts {
@@ -64,12 +64,11 @@ export interface InboxParts {
   readonly processes?: Pick<Processes, 'isAlive'>;
 }
 
-/** The inbox of the user whose environment this is. */
 export function openInboxOf(env: DirectoryEnvironment): Inbox {
   return new Inbox({ stateDirectory: stateDirectory(env), now: systemClock.now });
 }
 
-/** The questions of background agents that wait for an answer, of all sessions of this user. */
+/** Stores questions of background agents that wait for an answer, of all sessions of a user. */
 export class Inbox {
   readonly #directory: string;
   readonly #now: () => number;
@@ -83,14 +82,14 @@ export class Inbox {
     this.#processes = parts.processes ?? nodeProcesses;
   }
 
-  /** Throws when the disk does not take it. */
+  /** Throws when the disk fails. */
   put(question: InboxQuestion): void {
     this.#files.createOnce(this.#questionFile(question.id), jsonOf(question));
   }
 
   /**
-   * Undefined: none yet. An error: there is one that does not count. fail-closed: an answer counts for
-   * the very question and call that it names, or not at all, and a yes only for what was shown whole.
+   * Undefined without an answer; an error for one that does not count. fail-closed: an answer must name
+   * this very question and call, and a yes counts only if the question was shown whole.
    */
   answerTo(question: InboxQuestion): Result<InboxAnswer, string> | undefined {
     const read = this.#files.readOwn(this.#answerFile(question.id));
@@ -104,13 +103,12 @@ export class Inbox {
     return counts ? ok(answer) : err('it is not the answer to this question');
   }
 
-  /** It is settled: nobody needs to look at it any more. */
   remove(id: string): void {
     this.#files.remove(this.#questionFile(id));
     this.#files.remove(this.#answerFile(id));
   }
 
-  /** Those that somebody still waits for, oldest first. Takes away what nobody does. */
+  /** Questions still waited for, oldest first; removes all others. */
   list(): readonly InboxQuestion[] {
     const found: InboxQuestion[] = [];
     for (const name of this.#files.list(this.#directory)) {
@@ -122,7 +120,7 @@ export class Inbox {
     return found.sort((a, b) => a.askedAt - b.askedAt);
   }
 
-  /** Answers a question. The first answer stands. */
+  /** Answers a question; the first answer counts. */
   answer(
     id: string,
     given: Pick<InboxAnswer, 'behavior' | 'scope' | 'message' | 'person'>,
@@ -133,7 +131,7 @@ export class Inbox {
       this.remove(id);
       return err(`nobody waits for an answer to ${id} any more`);
     }
-    // fail-closed: a yes would cover what the person was not shown.
+    // fail-closed: a yes would cover parts that the person was not shown.
     if (given.behavior === 'allow' && question.tooLong === true) {
       return err(`${id} is too long to be shown whole: it can only be refused from here`);
     }
@@ -166,7 +164,7 @@ function jsonOf(value: InboxQuestion | InboxAnswer): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** What is longer than this is not shown whole. */
+/** Longer questions are not shown whole. */
 export const MOST_SHOWN_CHARS = 20_000;
 
 export function questionOf(
@@ -188,7 +186,7 @@ export function questionOf(
   };
 }
 
-/** All that a yes would cover: a line about a call does not say what it writes or sends. */
+/** Everything that a yes would cover: a summary does not say what a call writes or sends. */
 function wholeOf({ subject, input }: AskRequest['call']): string {
   const { command, url, summary } = subject;
   if (command !== undefined) return command;
@@ -197,7 +195,7 @@ function wholeOf({ subject, input }: AskRequest['call']): string {
   return whole === '{}' || about.endsWith(whole) ? about : `${about} with ${whole}`;
 }
 
-/** What hosts are told of it. */
+/** The part of a question that hosts receive. */
 export function pendingOf(question: InboxQuestion): PendingQuestion {
   const { id, agent, toolUseId, tool, summary, reason, expiresAt } = question;
   return { id, agent, toolUseId, tool, summary, reason, expiresAt };

@@ -7,17 +7,17 @@ import type { AgentDefinition } from '../definitions/definition.js';
 import { FORK_TYPE } from '../runtime/fork.js';
 
 /**
- * The hooks of a definition that judge calls. What they hold back an agent from they hold everybody
- * back from whom it starts, as long as those live: else a guard would be passed by delegating.
+ * The hooks of a definition that judge calls. They also judge the calls of the agent's descendants;
+ * otherwise delegating would bypass a guard.
  */
 export type GuardHooks = Pick<AgentDefinition, 'name' | 'source' | 'file' | 'line' | 'trusted'> & {
   readonly hooks: Readonly<Record<string, unknown>>;
 };
 
-/** What decides whether hooks are in force. */
+/** The fields that decide whether hooks are in force. */
 type HookOwner = Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>;
 
-/** The part that holds for those below; undefined: there is none. */
+/** The hooks that descendants inherit; undefined when there are none. */
 export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
   const judging = Object.entries(inForce(definition)).filter(([event]) => judgesCalls(event));
   if (judging.length === 0) return undefined;
@@ -25,7 +25,7 @@ export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
   return { name, source, file, line, trusted, hooks: Object.fromEntries(judging) };
 }
 
-/** One mark for each hook: what it is about and what it does. Undefined: there are none. */
+/** One fingerprint for each hook, from its event, matcher and action; undefined when there are none. */
 export function hookFingerprints(definition: HookOwner): readonly string[] | undefined {
   const marks = Object.entries(inForce(definition)).flatMap(([event, groups]) =>
     (Array.isArray(groups) ? groups : [groups]).flatMap((group) => marksOf(event, group)),
@@ -33,15 +33,15 @@ export function hookFingerprints(definition: HookOwner): readonly string[] | und
   return marks.length === 0 ? undefined : [...new Set(marks)].sort();
 }
 
-/** The marks of what holds for those below. A copy's stand with its original, who is above it too. */
+/** Fingerprints of the inherited hooks. A fork has none of its own, because it inherits its original's. */
 export function guardMarks(definition: AgentDefinition): readonly string[] | undefined {
   const guards = definition.name === FORK_TYPE ? undefined : guardsOf(definition);
   return guards === undefined ? undefined : hookFingerprints(guards);
 }
 
 /**
- * The guards of agents that have ended, from their definitions as they are now. An error: they are not
- * what those had. A transcript names hooks and does not hold them, so that nothing in one is ever run.
+ * Restores the inherited hooks of agents that have ended from their current definitions; an error when
+ * those have changed. Transcripts contain only fingerprints, so nothing in them is ever executed.
  */
 export async function recallGuards(
   above: readonly { readonly name: string; readonly guards?: readonly string[] }[],
@@ -52,7 +52,7 @@ export async function recallGuards(
     if (marks === undefined) continue;
     const definition = await find(name);
     const guards = definition === undefined ? undefined : guardsOf(definition);
-    // fail-closed: what they would have refused nobody can tell without them.
+    // fail-closed: without those hooks it is unknown what they would have refused.
     if (guards === undefined || !hasHooks(guards, marks)) {
       return err(
         `hooks of the agent "${name}" that it worked for judged its calls and are not in force any more. Put them back, or start a new agent with all that it needs to know`,
@@ -63,7 +63,7 @@ export async function recallGuards(
   return ok(found);
 }
 
-/** Those of them that a definition does not bring itself, as a copy and one of the same kind do. */
+/** The inherited hooks that a definition does not contain itself, as a fork or an agent of the same type does. */
 export function missingFrom(
   guards: readonly GuardHooks[],
   definition: AgentDefinition,
@@ -76,13 +76,13 @@ export function missingFrom(
   return [...kept.values()];
 }
 
-/** Whether every hook that was marked is there now, and in force. More may be. */
+/** Whether every hook with these fingerprints is in force now; further ones may be. */
 export function hasHooks(definition: HookOwner, marks: readonly string[]): boolean {
   const now = new Set(hookFingerprints(definition) ?? []);
   return marks.every((mark) => now.has(mark));
 }
 
-/** fail-closed: whose trust was not looked into is not trusted to execute, unless no folder is in play. */
+/** fail-closed: a project's definition whose trust was not checked may not execute. */
 export function mayExecute({ trusted, source }: Omit<HookOwner, 'hooks'>): boolean {
   return trusted ?? source !== 'project';
 }

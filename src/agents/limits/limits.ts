@@ -19,7 +19,6 @@ import { bareName } from '../definitions/tools.js';
 import { guardMarks, hasHooks, hookFingerprints } from './inherited-hooks.js';
 
 const limitsShape = object({
-  /** The type of the agent. */
   name: text,
   source: oneOf(...DEFINITION_SOURCES),
   file: optional(text),
@@ -27,21 +26,20 @@ const limitsShape = object({
   disallowedTools: listOf(text),
   mode: optional(oneOf(...PERMISSION_MODES)),
   budget: optional(isBudget),
-  /** The directory that it was kept in. */
+  /** The directory that it was confined to. */
   workspace: optional(text),
-  /** Marks of its hooks that judge calls. */
+  /** Fingerprints of its hooks that judge calls. */
   guards: optional(listOf(text)),
-  // From here on its own, which bind nobody below it.
+  // The following fields apply to the agent alone, not to its descendants.
   maxTurns: optional(number),
   asks: optional(oneOf('deny')),
-  /** Marks of all its hooks. */
   hooks: optional(listOf(text)),
   oneShot: optional(oneOf(true)),
   foregroundOnly: optional(oneOf(true)),
 });
 /**
- * What an agent was held to when it began. Recorded with the agent, and without the fields of its own with each one
- * below it, so that it holds when those outlive it and when they are resumed.
+ * The limits of an agent at its start. They are recorded with the agent, and without its own fields with
+ * each descendant, so that they hold when those outlive it or are resumed.
  */
 export type AgentLimits = Shaped<typeof limitsShape>;
 
@@ -50,7 +48,7 @@ function isBudget(value: unknown): value is BudgetLimits {
   return mapOf(number)(value) && Object.keys(value).every((unit) => units.includes(unit));
 }
 
-/** What binds those that an agent of this definition starts. */
+/** The limits that descendants inherit from an agent of this definition. */
 export function inheritedLimits(
   definition: AgentDefinition,
   { workspace }: Pick<AgentRef, 'workspace'>,
@@ -69,7 +67,7 @@ export function inheritedLimits(
   };
 }
 
-/** Who an agent is, for its mark, and what its definition held it to when it began. */
+/** The agent's reference with the limits of its definition, for the first entry of its transcript. */
 export function refWithLimits(
   ref: AgentRef,
   definition: AgentDefinition,
@@ -86,7 +84,7 @@ export function refWithLimits(
   return { ...ref, held };
 }
 
-/** What an agent was held to when it began; undefined: its transcript does not say, or not readably. */
+/** The recorded limits of an agent; undefined when its transcript has none that are readable. */
 export function recordedLimits({
   held,
 }: AgentRef & { readonly held?: unknown }): AgentLimits | undefined {
@@ -94,19 +92,19 @@ export function recordedLimits({
 }
 
 /**
- * What a transcript says of those above its agent, who is this deep. Undefined: not all of it is there, so that nobody
- * knows what the agent may do.
+ * The recorded limits of an agent's ancestors, given its depth; undefined when they are incomplete, so that
+ * the agent's limits are unknown.
  */
 export function readInheritedLimits(
   value: unknown,
   depth: number,
 ): readonly AgentLimits[] | undefined {
-  // Nobody but the main agent is above it.
+  // At depth 1 the main agent is the only ancestor.
   if (value === undefined && depth === 1) return [];
   return listOf(limitsShape)(value) && value.length === depth - 1 ? value : undefined;
 }
 
-/** Why agents of a kind, as it is now or was then, do not go on; undefined: they do. */
+/** Why agents of this type cannot be resumed, by their current or recorded definition; undefined when they can. */
 export function isFinal(
   definition: AgentDefinition,
   held: AgentLimits | undefined,
@@ -118,19 +116,19 @@ export function isFinal(
   return `agents of the type ${definition.name} never run in the background, and one that goes on does. Start a new one with all that it needs to know`;
 }
 
-/** Why an agent cannot be held to what held it when it began; undefined: it can. */
+/** Why an agent's recorded hooks cannot be enforced; undefined when they can. */
 export function unenforceable(
   definition: AgentDefinition,
   { hooks }: Pick<AgentLimits, 'hooks'>,
 ): string | undefined {
   if (hooks === undefined || hasHooks(definition, hooks)) return undefined;
-  // fail-closed: what its guards would have refused nobody can tell without them, and no other guard
-  // is known to be as strict.
+  // fail-closed: without those hooks it is unknown what they would have refused, and no other hook is known
+  // to be as strict.
   const place = definition.file === undefined ? '' : ` (${definition.file})`;
   return `hooks that it began with are not in force any more: its definition${place} has changed or is not trusted. Put them back, or start a new agent with all that it needs to know`;
 }
 
-/** The definition as it is now, with nothing in it that the agent did not have when it began. */
+/** The current definition, restricted to what the agent had at its start. */
 export function applyRecordedLimits(
   definition: AgentDefinition,
   held: AgentLimits | undefined,
@@ -147,12 +145,12 @@ export function applyRecordedLimits(
     asks: held.asks ?? asks,
     budget: strictest(budget, held.budget ?? {}),
     disallowedTools: [...new Set([...disallowedTools, ...held.disallowedTools])],
-    // Servers bring their tools whatever the list says.
+    // Servers add their tools whatever the list says.
     mcpServers: mcpServers.filter(({ name }) => had([serverTools(name)])),
   };
 }
 
-/** The tools that a definition names, with those of its servers. Undefined: all that there are. */
+/** The tools that a definition names, with those of its servers; undefined means all. */
 function allTools({ tools, mcpServers }: AgentDefinition): Tools {
   return tools && [...new Set([...tools, ...mcpServers.map(({ name }) => serverTools(name))])];
 }
@@ -161,7 +159,10 @@ const serverTools = (name: string): string => `mcp__${serverKey(name)}`;
 
 type Tools = AgentDefinition['tools'];
 
-/** What each of two lists leaves. Of parts of a tool, those that both name or one has the whole of. */
+/**
+ * The intersection of two lists; of scoped entries (`Bash(git *)`), those that both contain or that one
+ * covers by the whole tool.
+ */
 function toolsOfBoth(one: Tools, other: Tools): Tools {
   if (one === undefined || other === undefined) return one ?? other;
   const inside = (entries: readonly string[], list: readonly string[]): readonly string[] => {
@@ -171,12 +172,15 @@ function toolsOfBoth(one: Tools, other: Tools): Tools {
   return [...new Set([...inside(one, other), ...inside(other, one)])];
 }
 
-/** Undefined is the session's mode, which `acceptEdits` may lie below or above. */
+/**
+ * The stricter of two modes; undefined stands for the session's mode, which may be more or less strict than
+ * `acceptEdits`.
+ */
 function stricterMode(
   one: PermissionMode | undefined,
   other: PermissionMode | undefined,
 ): PermissionMode | undefined {
-  // Said by a definition, a bypass changes nothing.
+  // A definition cannot bypass permissions, so that mode counts as none.
   const said = (mode: PermissionMode | undefined) =>
     mode === 'bypassPermissions' ? undefined : mode;
   if (said(one) === said(other)) return said(one);

@@ -24,7 +24,7 @@ const tool = agentTool({
   mostRunning: () => 1,
 }) as AnyTool;
 
-/** Why an agent of the type does not go on under an ask rule, by whether somebody was asked. */
+/** Why an agent of the type cannot be resumed under an ask rule, depending on whether a person was asked. */
 function why(rule: string, asked: boolean): Promise<string | undefined> {
   const origin = { value: { text: rule, root: '/p' }, source: 'user' as const, trusted: true };
   const { rules } = parseRules(

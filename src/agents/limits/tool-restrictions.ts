@@ -25,29 +25,29 @@ interface Place {
 
 interface Fences {
   readonly all: readonly Fence[];
-  /** The lists of tools of the agents above. The agent's own is its pool. */
+  /** The tool lists of the ancestors; the agent's own list is its pool. */
   readonly given: readonly { readonly name: string; readonly allows: ToolMatcher }[];
   readonly rules: RuleSet;
 }
 
 interface Fence {
   readonly name: string;
-  /** Of each tool that is named here only what is named. */
+  /** For each tool named here, only calls that match are allowed. */
   readonly only: readonly Rule[];
-  /** What is taken away of tools that stay. */
+  /** Parts taken away of tools that stay. */
   readonly denied: RuleSet;
   /** Tools that are taken away altogether. */
   readonly banned: ToolMatcher;
 }
 
 /**
- * What definitions hold agents to: `Bash(git *)` among the tools leaves of Bash only that, and what is
- * disallowed, a tool or a part of one, is taken away. Holds for the agent and for all that it starts,
- * who also get no tool that the list of an agent above them leaves out.
+ * Enforces the tool restrictions of definitions: `Bash(git *)` in `tools` allows only those calls of Bash,
+ * and `disallowedTools` takes away tools or parts of them. They hold for the agent and its descendants,
+ * which also get no tool that an ancestor's list leaves out.
  */
 export class ToolRestrictions {
   readonly #place: Place;
-  /** With those of the agents above it, which may end before it does. */
+  /** Includes the restrictions of ancestors, which may end before the agent does. */
   readonly #fences = new Map<string, Fences>();
 
   constructor(place: Place) {
@@ -63,7 +63,6 @@ export class ToolRestrictions {
     },
   };
 
-  /** Whether the agent is held to anything. */
   holds(agent: AgentRef): boolean {
     return this.#of(agent) !== undefined;
   }
@@ -76,8 +75,8 @@ export class ToolRestrictions {
   }
 
   /**
-   * `above`: what those on the way down are held to; the main agent's own fence holds anyway. An
-   * error: a restriction cannot be read. Returns what takes the fence away.
+   * Registers an agent's restrictions. `above` are those of its ancestors below the main agent, whose own
+   * always hold. An error when one cannot be read; otherwise a function that removes them.
    */
   raise(
     ref: AgentRef,
@@ -107,7 +106,7 @@ export class ToolRestrictions {
   }
 }
 
-/** The same object for agents that are held to one fence alone: whoever indexes it does so once. */
+/** Agents with the same single restriction share one object, so that it is indexed once. */
 function rulesOf(fences: readonly Fence[]): RuleSet {
   const [only, ...more] = fences.filter(({ denied }) => denied.deny.length > 0);
   if (only === undefined) return NO_RULES;
@@ -141,7 +140,7 @@ async function held({ all, given }: Fences, view: CallView): Promise<Finding> {
   return NOTHING;
 }
 
-/** Why an agent of this definition can never be started; undefined when its limits can be kept. */
+/** Why an agent of this definition cannot be started; undefined when its restrictions can be enforced. */
 export function fenceProblem(definition: FenceText, place: Place): string | undefined {
   const read = readFence(definition, place);
   return read.ok ? undefined : read.error;
@@ -149,11 +148,11 @@ export function fenceProblem(definition: FenceText, place: Place): string | unde
 
 const isScoped = (entry: string): boolean => bareName(entry) !== entry;
 
-/** fail-closed: a fence with a part that nobody understands is not put up with a hole. */
+/** fail-closed: a restriction with an unreadable part refuses the whole definition. */
 function readFence(definition: FenceText, place: Place): Result<Fence | undefined, string> {
   const { name, tools = [], disallowedTools } = definition;
   const whole = new Set(tools.filter((entry) => !isScoped(entry)).map(toolOf));
-  // Who gets the whole of a tool gets its parts.
+  // A tool named as a whole covers its scoped entries.
   const scoped = tools.filter((entry) => isScoped(entry) && !whole.has(toolOf(entry)));
   const deny = readRules('deny', disallowedTools.filter(isScoped), { definition, place });
   if (!deny.ok) return deny;
@@ -191,7 +190,6 @@ function readRules(
   return ok(rules);
 }
 
-/** Where the settings would say that a definition comes from. */
 export const SETTING_SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
   managed: 'managed',
   flag: 'cli',

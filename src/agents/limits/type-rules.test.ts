@@ -22,7 +22,7 @@ const tool = agentTool({
   mostRunning: () => 1,
 }) as AnyTool;
 
-/** What the guard says of a start under these rules, and which types it looked up. */
+/** The guard's finding for a start under these rules, and the types that it looked up. */
 async function judged(type: string, lists: { readonly deny?: string; readonly ask?: string }) {
   const listOf = (text: string | undefined) =>
     text === undefined

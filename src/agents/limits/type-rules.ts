@@ -15,9 +15,9 @@ import type { ToolRestrictions } from './tool-restrictions.js';
 
 export interface TypeRuleParts {
   readonly book: Pick<AgentBook, 'resolve'>;
-  /** The tool that rules of the form `Agent(type)` are about. */
+  /** The tool that rules of the form `Agent(type)` apply to. */
   tool(): AnyTool;
-  /** What holds agents to the types that their definitions leave them. */
+  /** The restrictions of definitions, which may limit types, too. */
   readonly fences: Pick<ToolRestrictions, 'guard' | 'holds'>;
   readonly fs: PathFileSystem;
   readonly home: string;
@@ -26,7 +26,7 @@ export interface TypeRuleParts {
   mode(agent: AgentRef): PermissionMode;
 }
 
-/** Rules of the form `Agent(type)`, wherever an agent is started and by whatever name. */
+/** Applies rules of the form `Agent(type)` wherever an agent is started, under any of the type's names. */
 export class TypeRules {
   readonly #parts: TypeRuleParts;
 
@@ -34,7 +34,7 @@ export class TypeRules {
     this.#parts = parts;
   }
 
-  /** Holds calls back that name a type by another name than a rule does. */
+  /** Checks calls that name a type by another name than the rule. */
   readonly guard: Guard = {
     name: 'agent types',
     onFailure: 'deny',
@@ -42,15 +42,15 @@ export class TypeRules {
       const { book, tool } = this.#parts;
       const type = view.call.input.subagent_type;
       const isMeant = view.call.tool.name === tool().name && typeof type === 'string';
-      // Mostly no rule is about any type, and none has to be looked up.
+      // Usually no rule names a type, so nothing has to be looked up.
       if (!isMeant || isFree(view)) return NOTHING;
       const found = await book.resolve(type);
-      // The call itself reports what cannot be started.
+      // The call itself reports a type that cannot be started.
       return found.ok ? await restrictionByName(view, await namesOf(book, found.value)) : NOTHING;
     },
   };
 
-  /** Why this agent may start none of this type, whatever a rule allows; undefined: nothing forbids it. */
+  /** Why this agent may not start this type, even with an allow rule; undefined when nothing forbids it. */
   readonly forbids = async (
     agent: AgentRef,
     definition: AgentDefinition,
@@ -66,7 +66,7 @@ export class TypeRules {
     return undefined;
   };
 
-  /** The rule that asks a person before this agent starts one of this type; undefined: there is none. */
+  /** The rule that asks before this agent starts this type; undefined when there is none. */
   async asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined> {
     const view = virtualCall(this.#parts, agent);
     const names = await namesOf(this.#parts.book, definition);
@@ -74,12 +74,12 @@ export class TypeRules {
     return finding.decision === 'ask' ? finding.reason : undefined;
   }
 
-  /** Those of them that nothing forbids. */
+  /** The definitions that nothing forbids. */
   async allowed(
     agent: AgentRef,
     definitions: readonly AgentDefinition[],
   ): Promise<readonly AgentDefinition[]> {
-    // There may be hundreds, and mostly nothing is about any of them.
+    // Checked first, because there may be hundreds of types and usually no rule for any.
     const isHeld = this.#parts.fences.holds(agent);
     if (!isHeld && isFree(virtualCall(this.#parts, agent))) return definitions;
     const found: AgentDefinition[] = [];
@@ -90,12 +90,12 @@ export class TypeRules {
   }
 }
 
-/** Whether no rule can be about a call like this one, whichever type it names. */
+/** Whether no rule can apply to a call like this one, for any type. */
 function isFree(view: CallView): boolean {
   return !mayRestrict(view.rules.deny, view) && !mayRestrict(view.rules.ask, view);
 }
 
-/** What the first deny or ask rule says about a call under any of these names. */
+/** The first deny or ask rule that applies to a call under any of these names. */
 async function restrictionByName(
   view: CallView,
   names: readonly string[],
@@ -108,7 +108,6 @@ async function restrictionByName(
   return NOTHING;
 }
 
-/** What a deny or ask rule says about a call. */
 async function restriction(view: CallView): Promise<Finding> {
   const denied = await findRestriction(view.rules.deny, view);
   if (denied?.sure === 'yes') {
@@ -122,7 +121,7 @@ async function restriction(view: CallView): Promise<Finding> {
   return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
 }
 
-/** A rule for one name of the default agent is about that agent, unless a file has taken the name. */
+/** Both names of the built-in default agent, unless a file has taken one of them. */
 async function namesOf(
   book: Pick<AgentBook, 'resolve'>,
   { name, source }: AgentDefinition,
@@ -134,13 +133,13 @@ async function namesOf(
   return found.ok && found.value.source === 'builtin' ? [name, other] : [name];
 }
 
-/** The same call, for another type. */
+/** The same call for another type. */
 export function named(view: CallView, type: string): CallView {
   const input = { ...view.call.input, subagent_type: type };
   return { ...view, call: { ...view.call, input } };
 }
 
-/** The call that would start an agent, were it started by one; which type is said by `named`. */
+/** A hypothetical call that starts an agent, whose type `named` sets. */
 export function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
   const { fs, home, workspace } = parts;
   const tool = parts.tool();
@@ -151,26 +150,26 @@ export function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
   return viewOf(call, { fs, home, mode: parts.mode(agent), rules: parts.rules(agent) });
 }
 
-/** The tool that makes an ended agent go on. */
+/** The tool that resumes an ended agent. */
 export const SEND_MESSAGE = 'SendMessage';
 
-/** Who resumes an agent, and by which call. */
+/** The agent that resumes another one, and its call. */
 export interface ResumeRequest {
   readonly from: AgentRef;
   readonly toolUseId: string;
 }
 
-/** Calls that were refused leave their mark behind; more than this are not kept. */
+/** Limits the entries that refused calls leave behind. */
 const MOST_KEPT = 256;
 
-/** Rules that ask about a start ask about a message that resumes an ended agent, too. */
+/** Applies ask rules for starting a type to messages that resume an ended agent of it. */
 export class ResumeAsks {
   readonly #parts: TypeRuleParts;
   readonly #resumes: (to: string) => Promise<string | undefined>;
   /** The type that each call was asked about. */
   readonly #asked = new Map<string, string>();
 
-  /** `resumes`: the type of the ended agent that a message would resume; undefined: it would resume none. */
+  /** `resumes`: the type of the ended agent that a message would resume; undefined when it resumes none. */
   constructor(parts: TypeRuleParts, resumes: (to: string) => Promise<string | undefined>) {
     this.#parts = parts;
     this.#resumes = resumes;
@@ -186,7 +185,7 @@ export class ResumeAsks {
     },
   };
 
-  /** Whether a call that runs now was asked about for this type. Said once. */
+  /** Whether the running call was asked about for this type; true only once per call. */
   takeAsked(wish: ResumeRequest, type: string): boolean {
     const about = this.#asked.get(keyOf(wish));
     this.#asked.delete(keyOf(wish));
@@ -200,7 +199,7 @@ export class ResumeAsks {
     if (type === undefined) return NOTHING;
     const kind = await book.resolve(type);
     const names = kind.ok ? await namesOf(book, kind.value) : [type];
-    // What forbids it is said by the call itself.
+    // A rule that forbids it is reported by the call itself.
     const finding = await restrictionByName(view, names, 'ask');
     if (finding === NOTHING) return NOTHING;
     if (this.#asked.size >= MOST_KEPT) this.#asked.clear();
@@ -213,10 +212,11 @@ function keyOf({ from, toolUseId }: ResumeRequest): string {
   return `${from.id}\n${toolUseId}`;
 }
 
-/** Rules of the form `Agent(type)`, for an agent that has ended and is to be resumed. */
+/** Rules of the form `Agent(type)` for resuming an ended agent. */
 export interface ResumeRules {
   /**
-   * Why `from` may not resume one of this kind; undefined: nothing forbids it. `find`: the kinds of now.
+   * Why `from` may not resume an agent of this type; undefined when nothing forbids it. `find` looks up
+   * current types.
    */
   forbidsResume(
     wish: ResumeRequest,
@@ -225,7 +225,7 @@ export interface ResumeRules {
   ): Promise<string | undefined>;
 }
 
-/** `toolOf`: what this agent starts others with; undefined: it may start none. */
+/** `toolOf`: the Agent tool of this agent; undefined when it may start none. */
 export function createResumeRules(
   parts: Omit<TypeRuleParts, 'book' | 'tool'> & {
     toolOf(agent: AgentRef): AnyTool | undefined;
@@ -237,7 +237,7 @@ export function createResumeRules(
       const { from } = wish;
       const wasAsked = parts.asks.takeAsked(wish, definition.name);
       const tool = parts.toolOf(from);
-      // fail-closed: who may start no agent makes none work by speaking to it either.
+      // fail-closed: an agent without the Agent tool cannot resume one by a message either.
       if (tool === undefined) {
         return 'the tool Agent is taken from it, by a rule Agent, a flag or a definition';
       }
@@ -249,7 +249,7 @@ export function createResumeRules(
       const forbidden = await rules.forbids(from, definition);
       if (forbidden !== undefined || wasAsked) return forbidden;
       const asking = await rules.asks(from, definition);
-      // fail-closed: it ended after the message was judged, so that nobody has said yes to this.
+      // fail-closed: the agent ended after the message was judged, so no person has approved resuming it.
       return asking === undefined
         ? undefined
         : `${asking}, and it ended only now. Send the message again, so that somebody is asked`;

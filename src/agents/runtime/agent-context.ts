@@ -17,7 +17,7 @@ import fixed from './child-system.md';
 import type { AgentHost } from './host.js';
 import type { AgentRun } from './run.js';
 
-/** What an agent is, in front of all that it is told: the same bytes for agents of one kind in one place. */
+/** The system prompt of an agent, identical for agents of one type in one place so that providers can cache it. */
 export async function childSystem(
   definition: Pick<AgentDefinition, 'prompt'>,
   facts: EnvironmentFacts,
@@ -28,7 +28,7 @@ export async function childSystem(
   return texts.map((text) => ({ type: 'text', text }));
 }
 
-/** What an agent is told before its task; of one that is resumed, nothing more. */
+/** The messages before an agent's task; a resumed agent has seen them already. */
 export async function openingOf(
   host: AgentHost,
   { ref, definition, plan }: AgentRun,
@@ -55,7 +55,7 @@ export async function openingOf(
     instructionsReminder(files, { occasion: 'start' }),
     notes,
     await listedSkills(),
-    // An agent that may start some types by name gets their list.
+    // An agent that may start certain types gets their list.
     mayStart ? await host.listing(pool, ref) : undefined,
     mcp?.announcement(pool),
     maySpeak ? siblingsReminder(roster.running(), ref) : undefined,
@@ -64,7 +64,7 @@ export async function openingOf(
   return hooks.notes.followUp(texts);
 }
 
-/** The instruction files that an agent is shown. Notes of the main agent for itself are not for others. */
+/** The instruction files that an agent is shown, without the main agent's own memory. */
 export async function shownFiles(
   instructions: OpenInstructions,
   ref: AgentRef,
@@ -75,10 +75,10 @@ export async function shownFiles(
   return files.filter(({ scope }) => scope !== 'memory');
 }
 
-/** More are found with ListAgents. */
+/** Further ones are available through ListAgents. */
 const MOST_SIBLINGS = 20;
 
-/** The agents with a name that the same agent has started and that run. What they do, ListAgents says. */
+/** Running agents with a name and the same parent; ListAgents says what they do. */
 function siblingsReminder(
   running: readonly AgentRun[],
   { id, parentId }: AgentRef,

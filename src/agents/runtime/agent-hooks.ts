@@ -14,13 +14,12 @@ import type { AgentRun } from './run.js';
 
 type Scopes = Pick<OpenHooks, 'addScoped'>;
 
-/** Puts the hooks of an agent's definition in force, and those of agents above it. Returns what ends them. */
+/** Puts the hooks of an agent's definition and of its ancestors in force; returns a function that removes them. */
 export function scopeHooks(hooks: Scopes, { ref, definition, plan }: AgentRun): () => void {
   const above = missingFrom(plan.guards, definition);
   const ends = [
     putHooks(hooks, ref, definition),
-    // What they refuse an agent is refused, what they allow is not meant for it. Two of one name must not
-    // take each other's place.
+    // Inherited hooks can refuse but not allow. Each name is numbered, because equal names would replace each other.
     ...above.map((guards, at) =>
       put(hooks, ref, guards, { name: `${guards.name} above it (${at + 1})`, restrictOnly: true }),
     ),
@@ -30,7 +29,7 @@ export function scopeHooks(hooks: Scopes, { ref, definition, plan }: AgentRun): 
   };
 }
 
-/** Puts the hooks of a definition in force for one agent. Returns what ends it. */
+/** Puts the hooks of a definition in force for one agent; returns a function that removes them. */
 export function putHooks(hooks: Scopes, ref: AgentRef, definition: AgentDefinition): () => void {
   const { hooks: own, name } = definition;
   return own === undefined
@@ -50,7 +49,7 @@ function put(
   return addScoped({ kind: 'agent', agentId, hooks, source, trusted, file, line, ...how });
 }
 
-/** What hooks see and do around the summaries of an agent. */
+/** The hooks around an agent's summaries. */
 export function compactionHooks(
   { hooks: { dispatch }, instructions, skills }: AgentHost,
   { ref, definition }: AgentRun,
@@ -69,7 +68,7 @@ export function compactionHooks(
       const again = [
         instructionsReminder(files, { occasion: 'compact' }),
         skills.afterCompaction(ref),
-        // The mark that it is a fork outlives the words it stood in.
+        // A fork's notice must survive the summary of the message that contained it.
         ref.type === FORK_TYPE ? forkNotice() : undefined,
       ];
       return again.filter((text) => text !== undefined);

@@ -19,10 +19,10 @@ import type { AgentHost } from './host.js';
 import { type AgentAccount, type AgentReport, statusOf } from './report.js';
 import type { AgentRun, ChildOutput } from './run.js';
 
-/** The mark at the head of an agent's transcript. */
+/** The type of the first entry in an agent's transcript. */
 export const AGENT_MARK = 'agent_started';
 
-/** Counts and reports what an agent does. */
+/** Counts and reports an agent's activity. */
 export class AgentLog {
   readonly #host: AgentHost;
   readonly #run: AgentRun;
@@ -32,7 +32,6 @@ export class AgentLog {
   #usage: Usage = ZERO_USAGE;
   #lastTokens = 0;
   readonly #models = new Set<string>();
-  /** The last text that was not empty. */
   lastText = '';
 
   constructor(host: AgentHost, run: AgentRun) {
@@ -41,7 +40,7 @@ export class AgentLog {
     this.#started = host.environment.clock.monotonic();
   }
 
-  /** What is needed to resume it. */
+  /** The facts needed to resume the agent. */
   head() {
     const { ref, definition, description, model, once, plan } = this.#run;
     return {
@@ -121,14 +120,12 @@ function taskUsage({ lastTokens = 0, toolUses, seconds }: AgentAccount): TaskUsa
   return { totalTokens: lastTokens, toolUses, durationMs: Math.round(seconds * 1000) };
 }
 
-/** An agent has begun. */
 export function emitStarted(host: AgentHost, { id, ref, description, plan }: AgentRun): void {
   const { prompt, toolUseId } = plan.request;
   if (ref.background) emitBackground(host);
   emit(host, { type: 'task_started', taskId: id, toolUseId, description, agent: ref, prompt });
 }
 
-/** An agent has ended. */
 export function emitFinished(host: AgentHost, run: AgentRun, report: AgentReport): void {
   const { end, account, agent } = report;
   const status = statusOf(end);
@@ -164,19 +161,19 @@ function emitBackground(host: AgentHost): void {
   emit(host, { type: 'background_tasks', tasks });
 }
 
-/** Where to look at what an agent does while it runs. */
+/** Where the agent's output can be read while it runs. */
 export function outputFor(
   { log: { store, history }, config, hooks }: AgentHost,
   { id, background }: AgentRef,
 ): ChildOutput {
-  // The report of an agent that is waited for comes with the result of its call: a transcript will do.
+  // The result of a foreground call carries the report, so the transcript suffices as output.
   if (!background && config.persist && config.store === undefined)
     return { path: store.transcriptPath(history.sessionId, id) };
   const path = join(store.spillDirectory(history.sessionId), `${id}.output`);
   return { path, log: outputLog(path, hooks.tell) };
 }
 
-/** A file that grows with what an agent says. Losing it loses nothing that counts. */
+/** A file that grows with the agent's output; losing it loses nothing essential. */
 function outputLog(path: string, tell: (text: string) => void): ChildOutput['log'] {
   const log = createAppendLog(path);
   let isLost = false;
@@ -194,10 +191,10 @@ function outputLog(path: string, tell: (text: string) => void): ChildOutput['log
   };
 }
 
-/** Characters of an input or a result that are shown. */
+/** Shown characters of an input or a result. */
 const SHOWN = 500;
 
-/** A block of an answer as people read it; undefined: it is not shown. */
+/** A block of an answer as output for people; undefined when it is not shown. */
 function blockLine(block: AssistantBlock): string | undefined {
   if (block.type === 'text') return block.text;
   if (block.type !== 'tool_use') return undefined;
@@ -209,7 +206,7 @@ function resultLine({ content, is_error }: ToolResultBlock): string {
   return `${is_error === true ? '✗' : '✓'} ${sliceWhole(text, 0, SHOWN)}`;
 }
 
-/** The same of a transcript, of an agent that has no other output. */
+/** The same output from the transcript of an agent without an output file. */
 export function outputOf(entries: readonly TranscriptEntry[]): string {
   const lines = entries.flatMap((entry) => {
     if (entry.type === 'assistant') return entry.message.content.flatMap((b) => blockLine(b) ?? []);

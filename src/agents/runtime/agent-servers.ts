@@ -21,27 +21,27 @@ import { mayExecute } from '../limits/inherited-hooks.js';
 interface Needs {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
-  /** Names of the servers that the session itself has. */
+  /** Names of the session's own servers. */
   taken(): readonly string[];
 }
 
-/** The servers that an agent brings. */
+/** The servers that an agent's definition declares. */
 export interface ChildServers {
   readonly tools: readonly AnyTool[];
-  /** For people: what could not be connected. */
+  /** Servers that could not be connected, for people. */
   readonly notes: readonly string[];
   close(): Promise<void>;
 }
 
-/** Servers that agents bring: connected for one agent, seen by it and its copies alone, closed at its end. */
+/** Connects servers that definitions declare: for one agent, visible to it and its forks, closed when it ends. */
 export function openAgentServers(
   config: SessionConfig,
   environment: SessionEnvironment,
   needs: Needs,
 ) {
-  /** What each agent's servers offer, by the agent's path. */
+  /** The tools of each agent's servers, by the agent's path. */
   const books = new Map<string, ToolBook>();
-  /** Must be part of the gate: it answers for the tools of servers that agents bring. */
+  /** Its guard decides calls of such servers' tools, so it must be part of the gate. */
   const extension: GateExtension = {
     guards: [guardOf(books)],
     resolvers: [],
@@ -86,14 +86,14 @@ export function openAgentServers(
   };
 }
 
-/** Why none of the servers that a definition brings may be used. */
+/** Why none of a definition's servers may be used. */
 async function refusalFor(
   config: SessionConfig,
   environment: SessionEnvironment,
   definition: AgentDefinition,
 ): Promise<string | undefined> {
   const managed = join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json');
-  // fail-closed: whose trust was not looked into is not trusted to execute.
+  // fail-closed: a definition whose trust was not checked may not execute.
   if (!mayExecute(definition))
     return 'its servers are not used: the folder of its file is not trusted';
   if (config.strictMcpConfig === true)
@@ -103,7 +103,7 @@ async function refusalFor(
   return undefined;
 }
 
-/** Connects each; one that fails holds up none of the others. Loaded with the first agent that brings some. */
+/** Connects all servers; one failure does not affect the others. Imported with the first agent that declares some. */
 async function connectAll(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -139,7 +139,7 @@ async function connectAll(
   };
 }
 
-/** What of them may be connected, by the lists in force and by what each would be given. */
+/** The servers that may be connected, by the allow and deny lists and the environment they would get. */
 async function declared(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -153,7 +153,7 @@ async function declared(
   const { lists, problems } = readServerLists(environment.settings.values, config.env);
   const [broken] = fatalOf(problems);
   if (broken !== undefined) {
-    // fail-closed: what a list means to forbid is not known. A session that declares no server has not looked.
+    // fail-closed: it is unknown what a broken list forbids. A session without servers has not checked it yet.
     const why = visible(describeProblem(broken));
     return { declarations: [], notes: [`its servers are not used: ${why}`] };
   }
@@ -174,18 +174,18 @@ async function toolsOf(
 ): Promise<Pick<Offered, 'tools' | 'problems'>> {
   const { fetchListing } = await import('../../mcp/tools/listing.js');
   const connected = await connection.connect();
-  // Agents are not told what the server says about itself. It is held against what was accepted all the
-  // same: without it the server would have said nothing, and its words would later be changed ones.
+  // Agents are not shown a server's own instructions, but the approval covers them: without fetching them
+  // here they would later count as changed.
   const listing = connected.ok ? await fetchListing(connection) : connected;
   if (!listing.ok) return { tools: [], problems: [listing.error.message] };
   return book.offer(connection, listing.value, { live: true });
 }
 
-/** Asks the book of the agent, or of the one that it is a copy of. */
+/** Checks calls against the tools of the agent or of the original it was forked from. */
 function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
   return {
     name: 'MCP tools of agents',
-    // fail-closed: whose tool it is could not be told.
+    // fail-closed: the tool's owner is unknown.
     onFailure: 'deny',
     async decide(view) {
       const { tool, agent } = view.call;

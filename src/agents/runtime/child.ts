@@ -21,11 +21,11 @@ import type { AgentHost } from './host.js';
 import { type AgentReport, endOf } from './report.js';
 import type { AgentRun } from './run.js';
 
-/** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
+/** Answers with calls that no person was available to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
 const UNANSWERED = 'it needs permissions, and nobody is there to give them';
 
-/** Runs an agent from its first to its last word. Never throws; whatever happens, it is cleaned up. */
+/** Runs an agent from start to end. Never throws, and always cleans up. */
 export async function runChild(host: AgentHost, run: AgentRun): Promise<AgentReport> {
   const { ref, description, definition, plan } = run;
   const log = new AgentLog(host, run);
@@ -44,7 +44,7 @@ export async function runChild(host: AgentHost, run: AgentRun): Promise<AgentRep
       return undefined;
     }
   };
-  // Last first. One failure does not keep the rest from it.
+  // In reverse order; one failure does not stop the others.
   for (const step of undo.reverse()) await attempt(`cleaning up after ${ref.path}`, step);
   const text = ended.text || log.lastText;
   const what = `the workspace of ${ref.path} could not be looked at`;
@@ -63,14 +63,14 @@ export async function runChild(host: AgentHost, run: AgentRun): Promise<AgentRep
 
 type Step = () => void | Promise<void>;
 
-/** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
+/** Releases what other parts keep for an agent: shells, lists, files. */
 async function release(host: AgentHost, ref: AgentRef): Promise<void> {
   host.working.delete(ref.id);
   host.memories.close(ref);
   host.release(ref);
   const { builtins } = host.toolRuntime();
   await builtins.release(ref.id);
-  // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
+  // A workspace of its own still needs the record of writes; closing it forgets that.
   if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
   host.log.store.release(host.log.history.sessionId, ref.id);
 }
@@ -120,7 +120,7 @@ async function work(host: AgentHost, { run, log, wants, undo }: Work): Promise<L
   const started = await subagentStart(hooks, scene(signal));
   const contexts = [...(place.notes ?? []), ...(request.contexts ?? []), ...started.contexts];
   const note = await hooks.notes.note(contexts);
-  // A fork that is resumed has been told already what it is.
+  // A resumed fork already has the notice.
   const isNewFork = fork !== undefined && earlier === undefined;
   const text = isNewFork ? `${forkNotice()}\n\n${request.prompt}` : request.prompt;
   const task: InputMessage = {
@@ -135,7 +135,7 @@ async function work(host: AgentHost, { run, log, wants, undo }: Work): Promise<L
       cwd: workspace.cwd,
       additionalDirectories: inherited,
     }));
-  // Skills that it is given from the start are its own, too.
+  // Preloaded skills may use the agent's tools, so these are registered first.
   host.working.set(ref.id, { pool, workspace });
   const openers = fork === undefined ? await openingOf(host, run, signal) : [];
   const agent = createAgent({
@@ -245,13 +245,13 @@ function childSetup(
       if (event.type === 'requesting') run.begin();
       log.event(event);
     },
-    // The log tells of whole answers only.
+    // The log records complete answers only.
     emitPartials: false,
     uuid: clock.uuid,
   };
 }
 
-/** One that stays waits here until somebody speaks to it. Undefined: it leaves. */
+/** Lets an agent that stays alive wait for messages; undefined when it ends. */
 async function rested(
   { hooks }: AgentHost,
   run: AgentRun,
@@ -271,14 +271,14 @@ async function rested(
   return joined(run.take());
 }
 
-/** Several messages as one. */
+/** Merges several messages into one. */
 function joined(messages: readonly InputMessage[]): InputMessage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
   return { ...first, content: messages.flatMap(({ content }) => content) };
 }
 
-/** What an agent asked for and nobody was there to allow. */
+/** Collects permissions that the agent needed and no person was available to give. */
 class Wants {
   readonly missing = new Set<string>();
   #answers = 0;
@@ -286,7 +286,7 @@ class Wants {
 
   verdict(verdict: GateVerdict): void {
     if (verdict.kind !== 'refused' || verdict.unanswered !== true) return;
-    // Calls of one answer count once: their results had not been seen yet.
+    // Calls of one answer count once, because the agent had not seen their results.
     if (!this.#hasRefusal) this.#answers++;
     this.#hasRefusal = true;
     const { receipt, reasonForModel = receipt.reason } = verdict;

@@ -82,7 +82,7 @@ describe('what a transcript says that was used up', () => {
       answer(11, 'b'),
       prompt(5_000),
       answer(5_001, 'c'),
-      // Its process died; this was written when the session was taken up again.
+      // Written when the session was resumed after its process had died.
       result(9_000, INTERRUPTED_RESULT),
       prompt(9_000),
     ]);

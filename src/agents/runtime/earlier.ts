@@ -15,7 +15,7 @@ import { AGENT_MARK } from './agent-log.js';
 import type { EarlierAgent } from './resume.js';
 import type { Roster } from './roster.js';
 
-/** An agent of this session that has ended, from its transcript. Undefined: there is none that can be read. */
+/** An ended agent of this session, from its transcript; undefined when none is readable. */
 export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent | undefined> {
   if (!isSafeId(id)) return undefined;
   const { sessionId } = log.history;
@@ -26,7 +26,7 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
   );
   if (mark?.type !== 'attachment') return undefined;
   const { agent, description, model, above, once } = mark.attachment;
-  // fail-closed: without knowing who it was, nobody could say what it may do.
+  // fail-closed: without its identity the agent's permissions are unknown.
   if (!isRef(agent) || agent.id !== id) return undefined;
   const { loadConversation } = await import('../../session/resume.js');
   const conversation = loadConversation(loaded, { sidechain: true });
@@ -44,7 +44,7 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
   };
 }
 
-/** The type of the ended agent that a message to this address makes go on; undefined: it makes none. */
+/** The type of the ended agent that a message to this address would resume; undefined when it resumes none. */
 export async function typeToGoOn(
   to: string,
   { roster, log }: { readonly roster: Pick<Roster, 'find'>; readonly log: Log },
@@ -67,8 +67,8 @@ function isRef(value: unknown): value is AgentRef {
 }
 
 /**
- * Lets budgets and costs go on counting where earlier processes of the session stopped: what they used
- * up stands in the transcripts. A copy of a session has used up nothing of its own.
+ * Counts the usage of earlier processes, as recorded in the transcripts, against budgets and costs. A
+ * copied session starts at zero.
  */
 export async function recallInto(
   { budget, ledger, client }: SpendingCounters,
@@ -82,7 +82,7 @@ export async function recallInto(
   const uses = [useIn(main, MAIN_AGENT.path)];
   for (const id of await earlierAgents) {
     const entries = await read(id);
-    // fail-closed: whoever it was, it was one of the session's.
+    // fail-closed: an unidentified agent is counted as one of the session's.
     const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
     uses.push(useIn(entries, path));
   }
@@ -100,15 +100,14 @@ export interface SpendingCounters {
 }
 
 /**
- * What was there when the session was opened. No clock says so: one that was set back would make what
- * was spent free.
+ * The agents and entries that existed when the session was opened; comparing times would fail when the
+ * clock is set back.
  */
 interface Earlier extends Pick<Log, 'store' | 'history'> {
-  /** Agents that had a transcript then. None of them goes on before this is read. */
+  /** Agents that had a transcript then; none is resumed before this is read. */
   readonly earlierAgents: Promise<readonly string[]>;
 }
 
-/** Whose transcript it is. */
 function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefined {
   for (const entry of entries) {
     if (entry.type !== 'attachment' || entry.attachment.type !== AGENT_MARK) continue;
@@ -118,9 +117,8 @@ function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefin
   return undefined;
 }
 
-/** What a transcript says that was used up. */
 export function useIn(entries: readonly TranscriptEntry[], path: string): EarlierUse {
-  /** By answers: each of their blocks is an entry and says the same. */
+  /** By answer id, because each block of an answer is an entry with the same usage. */
   const answers = new Map<string, EarlierUse['calls'][number]>();
   const work: Span[] = [];
   let model = SYNTHETIC_MODEL;
@@ -134,11 +132,11 @@ export function useIn(entries: readonly TranscriptEntry[], path: string): Earlie
       answers.set(id, { model, usage: { ...ZERO_USAGE, ...usage } });
     }
     if (entry.type === 'system' && entry.subtype === 'compact_boundary') {
-      // The summary was a call too, which had read all of it.
+      // The summary was a call as well, with the whole history as input.
       const input_tokens = entry.compactMetadata?.preTokens ?? 0;
       answers.set(entry.uuid, { model, usage: { ...ZERO_USAGE, input_tokens } });
     }
-    // The call counts all the same; only how long it took is not known.
+    // The call counts, although its duration is unknown.
     if (Number.isNaN(at)) continue;
     if (last !== undefined && endsWork(entry)) work.push({ from: last, to: at });
     last = at;
@@ -146,12 +144,12 @@ export function useIn(entries: readonly TranscriptEntry[], path: string): Earlie
   return { path, calls: [...answers.values()], work };
 }
 
-/** Copies of what was said before, and words of the program, cost nothing. */
+/** Copies of earlier answers and messages of the program cost nothing. */
 function isAsked({ message }: AssistantEntry): boolean {
   return message.model !== SYNTHETIC_MODEL && isRecord(message.usage);
 }
 
-/** Whether somebody was at work until now: an answer of the model, or the result of a call. */
+/** Whether the entry ends a span of work: an answer of the model, or the result of a call. */
 function endsWork(entry: TranscriptEntry): boolean {
   return entry.type === 'user' ? holdsResult(entry) : entry.type === 'assistant';
 }
@@ -159,6 +157,6 @@ function endsWork(entry: TranscriptEntry): boolean {
 function holdsResult({ message: { content } }: UserEntry): boolean {
   if (typeof content === 'string') return false;
   const [first] = content;
-  // What stands in for a lost result was written when the session was taken up again.
+  // A placeholder for a lost result was written when the session was resumed.
   return first?.type === 'tool_result' && first.content !== INTERRUPTED_RESULT;
 }

@@ -8,21 +8,21 @@ import type { AgentBook } from '../definitions/definitions.js';
 import { type ReportWords, reportText } from './report.js';
 import type { AgentRuntime } from './runtime.js';
 
-/** Runs skills that are agents of their own (`context: fork`). Whoever invoked one waits for it. */
+/** Runs skills with `context: fork` as agents of their own, which the caller waits for. */
 export function forkRunner(parts: {
   readonly book: Pick<AgentBook, 'resolve'>;
   readonly runtime: Pick<AgentRuntime, 'spawn'>;
   readonly words: ReportWords;
   readonly hooks: Pick<OpenHooks, 'addScoped' | 'tell'>;
-  /** The tools that an agent of this kind has, which this one starts. */
+  /** The tools that an agent of this type would get from this parent. */
   toolsOf(definition: AgentDefinition, parent: AgentRef): Promise<Result<ForkTools, string>>;
-  /** Why this agent may start none of this kind. */
+  /** Why this agent may not start this type. */
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
 }): RunFork {
   return async (task) => {
     const found = await parts.book.resolve(task.agentType ?? DEFAULT_AGENT);
     if (!found.ok) return { kind: 'refused', reason: found.error };
-    // fail-closed: a rule for agents of a type holds however one is started.
+    // fail-closed: a rule for an agent type holds however the agent is started.
     const forbidden = await parts.forbids(task.parent, found.value);
     if (forbidden !== undefined) {
       return {
@@ -66,7 +66,7 @@ export function forkRunner(parts: {
   };
 }
 
-/** The hooks of the skill stand beside those of the kind of agent, and go by the skill's own trust. */
+/** Adds the skill's hooks to those of the agent type, under the skill's own trust. */
 function putHooks(
   { addScoped }: Pick<OpenHooks, 'addScoped'>,
   child: AgentRef,

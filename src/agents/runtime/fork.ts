@@ -12,7 +12,7 @@ import notice from './fork-notice.md';
 
 export const FORK_TYPE = 'fork';
 
-/** What no agent gets that works for another one: questions to people, and what ends or plans a session. */
+/** Tools that only the main agent gets: questions to people, and changes of the session itself. */
 export const MAIN_ONLY: readonly string[] = [
   'AskUserQuestion',
   'EndConversation',
@@ -24,30 +24,30 @@ export const MAIN_ONLY: readonly string[] = [
   'Workflow',
 ];
 
-/** Whatever makes up the requests of an agent that runs: a fork of it sends the same bytes. */
+/** The parts of a running agent's requests, which its forks send unchanged. */
 export interface ConversationSnapshot {
   readonly system: readonly SystemBlock[];
   readonly pool: ToolPool;
   choice(): ModelChoice;
   limits(): ModelLimits;
   messages(): readonly Message[];
-  /** What the agent is; absent for a main agent that is nothing special. */
   readonly definition?: AgentDefinition;
 }
 
 const OPEN = '<fork-notice>';
 const NOTICE = `${OPEN}\n${notice.trim()}\n</fork-notice>`;
 
-/** What a fork is told, in front of its task and again after a summary. */
+/** The notice to a fork before its task, repeated after a summary. */
 export const forkNotice = (): string => NOTICE;
 
-/** Said of the call that makes the fork and of those beside it: the same for each, so that forks of one answer share more. */
+/**
+ * The result of the forking call and of those beside it, identical so that forks of one answer share a
+ * cached prefix.
+ */
 const NO_RESULT =
   'Not known here: the agent that made this call goes on with it. You are a fork of it, and your task follows.';
 
-/**
- * A fork is its original again: it keeps to what that one keeps to. Nothing of it is read from files.
- */
+/** The definition of a fork, with its original's restrictions; nothing is read from files. */
 export function forkDefinition(original?: AgentDefinition): AgentDefinition {
   return {
     name: FORK_TYPE,
@@ -58,7 +58,7 @@ export function forkDefinition(original?: AgentDefinition): AgentDefinition {
     asks: original?.asks ?? 'bubble',
     source: original?.source ?? 'builtin',
     contentHash: () => sha256(JSON.stringify([FORK_TYPE, DESCRIPTION])),
-    // Guards of the original's file hold for whoever acts in its place.
+    // The original's hooks also guard its forks.
     hooks: original?.hooks,
     trusted: original?.trusted,
     file: original?.file,
@@ -68,14 +68,14 @@ export function forkDefinition(original?: AgentDefinition): AgentDefinition {
 const DESCRIPTION =
   'A copy of you that knows all that was said so far and has your tools. For a side task that needs this context but whose details you do not: the prompt only says what to do. It runs on your model, and a fork cannot fork.';
 
-/** Whether the agent is a fork, or works for one. */
+/** Whether the agent is a fork or a descendant of one. */
 export function isOfFork({ path }: Pick<AgentRef, 'path'>): boolean {
   return path.split('/').some((step) => step.startsWith(`${FORK_TYPE}#`));
 }
 
 /**
- * Why this agent must not fork. Lineage tells it for agents of this run; the mark in the conversation
- * does so wherever that conversation is gone on with.
+ * Why this agent may not fork. Its path shows it within this process; the notice in the conversation shows
+ * it in resumed and copied ones.
  */
 export function forkRefusal(
   agent: Pick<AgentRef, 'path'>,
@@ -85,14 +85,17 @@ export function forkRefusal(
   return 'a fork cannot fork. Do the task yourself, with your own tools';
 }
 
-/** Only what the runtime said counts: in a result the words may be anybody's. */
+/** Only the start of a block counts, because results may contain any text. */
 function isMarked({ role, content }: Message): boolean {
   return (
     role === 'user' && content.some((block) => block.type === 'text' && block.text.startsWith(OPEN))
   );
 }
 
-/** The conversation that a fork starts from: up to the call that makes it, with a result for each call beside it. */
+/**
+ * The conversation that a fork starts from: up to the forking call, with a placeholder result for each call
+ * of that answer.
+ */
 export function forkedTalk(
   messages: readonly Message[],
   toolUseId: string,
@@ -103,7 +106,7 @@ export function forkedTalk(
       content.some((block) => block.type === 'tool_use' && block.id === toolUseId),
   );
   const answer = messages[at];
-  // fail-closed: a fork that does not know what it is a fork of would guess.
+  // fail-closed: a fork without the conversation would guess.
   if (answer?.role !== 'assistant') return err('the conversation to be forked is not at hand');
   const results = answer.content
     .filter((block): block is ToolUseBlock => block.type === 'tool_use')
@@ -113,7 +116,7 @@ export function forkedTalk(
   return ok([...messages.slice(0, at + 1), { role: 'user', content: results }]);
 }
 
-/** A fork has the tools of the main agent in its requests; what is the main agent's alone it cannot call. */
+/** Refuses calls of tools that a fork has in its requests only because its original has them. */
 export const forkGuard: Guard = {
   name: 'forks',
   onFailure: 'deny',

@@ -25,7 +25,7 @@ import type { Roster } from './roster.js';
 import type { ChildPlace, SpawnRequest } from './run.js';
 import type { SpawnLimits } from './spawn-limits.js';
 
-/** The parts of a session that its agents work with. */
+/** The parts of a session that agents use. */
 export interface AgentHost extends ResumeRules {
   readonly config: SessionConfig;
   readonly environment: SessionEnvironment;
@@ -35,28 +35,24 @@ export interface AgentHost extends ResumeRules {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
-  /** What definitions take from agents. */
   readonly fences: ToolRestrictions;
   readonly memories: AgentMemories;
   readonly deliveries: Pick<Deliveries, 'started' | 'ended' | 'deliver'>;
   readonly roster: Roster;
-  /** What the agents that run work with, and where, by their ids. */
   readonly working: Map<string, Pick<Caller, 'pool' | 'workspace'>>;
-  /** What the agents that run send, the main one too, by their ids. */
+  /** Request snapshots of running agents including the main agent, by id. */
   readonly snapshots: Map<string, ConversationSnapshot>;
-  /** Throws before the gate is there. */
+  /** Throws before the gate is open. */
   toolRuntime(): ToolRuntime;
   limits(): SpawnLimits;
-  /** An agent has ended: the features of the session let go what they keep for it. */
+  /** Lets all features free what they keep for an ended agent. */
   release(agent: AgentRef): void;
-  /** The kinds of agents that this one with these tools may start. */
+  /** Lists the types that this agent with these tools may start. */
   listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
-  /** An agent has recorded this just now. */
+  /** Called for every event that an agent records. */
   heard(event: LoopEvent | SessionNews): void;
   tellMain(message: InputMessage): void;
-  /** The kind of agent, as it is now. */
   find(type: string): Promise<AgentDefinition | undefined>;
-  /** Undefined: there is no such transcript. */
   earlier(id: string): Promise<EarlierAgent | undefined>;
   /** Undefined: the agent works where its parent does. */
   workspaceFor(

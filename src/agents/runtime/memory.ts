@@ -14,21 +14,21 @@ import type { AgentDefinition } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';
 import { mayExecute } from '../limits/inherited-hooks.js';
 
-/** The one file of notes that an agent is shown at its start. */
+/** The memory file that an agent is shown at its start. */
 const NOTES = 'MEMORY.md';
 const MOST_BYTES = 1024 * 1024;
-/** What keeping notes takes. */
+/** Tools needed to keep a memory. */
 const TOOLS: readonly string[] = ['Read', 'Write', 'Edit'];
 
-/** Notes that kinds of agents keep between runs. */
+/** Opens the memory directories in which agent types keep notes between runs. */
 export function openAgentMemories(
   config: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,
   tell: (text: string) => void,
 ) {
-  /** By path, not by kind: nobody below the agent writes in its name. */
+  /** By path instead of type, so that an agent's descendants cannot write its notes. */
   const places = new Map<string, readonly string[]>();
-  /** Where this agent keeps notes, under each name of the place. */
+  /** The memory directory of an agent, under each of its names. */
   const notes = (agent: AgentRef): readonly string[] => places.get(agent.path) ?? NOWHERE;
   const resolver: Resolver = {
     name: 'notes of the agent',
@@ -39,7 +39,10 @@ export function openAgentMemories(
     },
   };
   return {
-    /** The definition with the tools that its notes need; where it did not have them, for its notes alone. */
+    /**
+     * Adds the tools that an agent's memory needs; tools the definition lacks are limited to the memory
+     * directory.
+     */
     async equip(definition: AgentDefinition): Promise<AgentDefinition> {
       const { tools } = definition;
       if (tools === undefined || definition.memory === undefined) return definition;
@@ -50,7 +53,7 @@ export function openAgentMemories(
       const more = TOOLS.filter((tool) => !had.has(tool)).map((tool) => `${tool}${inside}`);
       return { ...definition, tools: [...tools, ...more] };
     },
-    /** From now on the agent may write its notes. What it is told of them; undefined: it has none. */
+    /** Opens the agent's memory for writing and returns its notes for the agent; undefined when it has none. */
     async open(ref: AgentRef, definition: AgentDefinition): Promise<string | undefined> {
       if (definition.memory === undefined) return undefined;
       const place = await placeOf(config, environment, definition);
@@ -59,7 +62,7 @@ export function openAgentMemories(
         return undefined;
       }
       const { directory, real } = place;
-      // A tree of its own is the only place that it writes in.
+      // An agent with its own workspace may write nowhere else.
       const mayWrite = ref.isolation === undefined && ref.workspace === undefined;
       if (mayWrite) places.set(ref.path, [...new Set([directory, real])]);
       return await memoryText(environment, { directory, real, mayWrite });
@@ -87,7 +90,7 @@ const NOWHERE: readonly string[] = [];
 
 type Place =
   | { readonly directory: string; readonly real: string }
-  /** Why there is none. */
+  /** Why the agent has no memory. */
   | { readonly why: string };
 
 async function placeOf(
@@ -100,10 +103,10 @@ async function placeOf(
   const isOff =
     off === '' ? environment.settings.values.get('autoMemoryEnabled')?.value === false : isOn(off);
   if (isOff) return { why: 'memory is switched off' };
-  // fail-closed: whose trust was not looked into keeps no notes.
+  // fail-closed: a definition whose trust was not checked keeps no memory.
   if (!mayExecute(definition)) return { why: 'the folder of its file is not trusted' };
   const isOfUser = memory === 'user';
-  // fail-closed: notes that lie in a stranger's repository are the stranger's.
+  // fail-closed: notes in an untrusted repository may come from its author.
   if (!isOfUser && !(await environment.trust.inForce()))
     return { why: 'the folder is not trusted' };
   const base = isOfUser ? environment.configDir : join(cwd, '.claude');
@@ -113,7 +116,7 @@ async function placeOf(
     environment.fs.realPath(directory),
     environment.fs.realPath(isOfUser ? base : cwd),
   ]);
-  // fail-closed: a link would take what may be written here to some other place.
+  // fail-closed: a link would redirect writes out of the memory directory.
   if (real === within || !isInside(real, within)) {
     return { why: `${visible(directory)} leads out of ${visible(within)}` };
   }
@@ -131,7 +134,7 @@ async function memoryText(
   const read = await readNotes(fs, file, real);
   if (read === undefined) return reminder(`${how}\nThere are none yet.`);
   const { text, note } = firstLines(read, MEMORY_CAP);
-  // What the notes say must not pass for their end.
+  // The notes must not imitate the closing tag.
   const quoted = text.replaceAll(/<(\s{0,9}\/?\s{0,9}agent-memory)/gi, '&lt;$1');
   return reminder(
     [
@@ -153,7 +156,7 @@ async function readNotes(
   try {
     const stat = await fs.stat(file);
     if (stat?.kind !== 'file') return undefined;
-    // fail-closed: a link may lead to what nobody wanted to be shown.
+    // fail-closed: a link may lead to a file that the agent must not see.
     if (!isInside(await fs.realPath(file), real)) return undefined;
     return await fs.readText(file, { maxBytes: MOST_BYTES });
   } catch (thrown) {

@@ -4,7 +4,7 @@ import type { Usage } from '../../protocol/content.js';
 import { boundText } from '../../tools/output.js';
 import { escapeReport } from './escape-tags.js';
 
-/** How an agent came to its end. Whatever it was, what it had said and done by then is returned. */
+/** How an agent ended; its partial text is returned in every case. */
 export type AgentEnd =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -13,7 +13,7 @@ export type AgentEnd =
       readonly by: 'turns' | 'budget' | 'time' | 'hook' | 'process';
       readonly reason: string;
     }
-  /** It could not go on without permissions that nobody gave; `missing` names them. */
+  /** It needed permissions that no person gave, listed in `missing`. */
   | { readonly kind: 'refused'; readonly reason: string; readonly missing: readonly string[] }
   | {
       readonly kind: 'cancelled';
@@ -21,13 +21,13 @@ export type AgentEnd =
       readonly reason: string;
     };
 
-/** What one agent used, without those below it: such rows add up to the total. */
+/** What one agent used, excluding its descendants, so that the rows add up to the total. */
 export interface AgentAccount {
   readonly agent: AgentRef;
   readonly turns: number;
   readonly toolUses: number;
   readonly usage: Usage;
-  /** Undefined where a price is not known; never zero instead. */
+  /** Undefined, never zero, when a price is not known. */
   readonly costUsd: number | undefined;
   readonly models: readonly string[];
   readonly seconds: number;
@@ -35,42 +35,42 @@ export interface AgentAccount {
   readonly lastTokens?: number;
 }
 
-/** The tree that an agent left behind, when it had one of its own. */
+/** The worktree that an agent left behind, if it had one. */
 export interface LeftWorktree {
   readonly path: string;
   readonly branch: string;
   readonly kept: boolean;
-  /** Changed files, relative to the tree. */
+  /** Changed files, relative to the worktree. */
   readonly changed: readonly string[];
 }
 
-/** All that is known of an agent once it has ended. */
+/** Everything known about an agent that has ended. */
 export interface AgentReport {
   readonly agent: AgentRef;
   readonly description: string;
   readonly end: AgentEnd;
-  /** Its last answer, or as much of it as there is. */
+  /** Its last answer, possibly partial. */
   readonly text: string;
   readonly account: AgentAccount;
   readonly worktree?: LeftWorktree;
-  /** Files that it wrote outside of its workspace. */
+  /** Files that it wrote outside its workspace. */
   readonly strays?: readonly string[];
-  /** By which SendMessage goes on with it; absent for one-shot agents. */
+  /** The id with which SendMessage resumes it; absent for one-shot agents. */
   readonly resume?: string;
 }
 
-/** Why a child was made to stop from outside. */
+/** Why an agent was cancelled. */
 export interface Cancelled {
   readonly by: 'person' | 'parent' | 'session';
   readonly reason: string;
 }
 
-/** What became of an agent, from how its loop ended. */
+/** Derives how an agent ended from how its loop ended. */
 export function endOf(
   { reason, text }: Pick<LoopOutcome, 'reason' | 'text'>,
   facts: {
     readonly cancelled: Cancelled | undefined;
-    /** Permissions that nobody was there to give. */
+    /** Permissions that no person was available to give. */
     readonly missing: readonly string[];
     readonly refused: boolean;
   },
@@ -104,7 +104,7 @@ export function endOf(
     case 'hook_stopped':
     case 'stop_prevented':
     case 'prompt_blocked':
-      // Why, the hook tells people; they may tell the model.
+      // The hook tells people why, and they may tell the model.
       return { kind: 'cut-off', by: 'hook', reason: 'a hook ended it' };
     case 'tool_deferred':
       return { kind: 'failed', reason: `${reason.call.name} was put off by a hook` };
@@ -116,7 +116,7 @@ export function endOf(
   }
 }
 
-/** One line for the model: how it ended, and what to make of the text. Undefined: all is well. */
+/** One line for the model: how the agent ended and whether its text is complete; undefined when it is. */
 export function describeOutcome({
   end,
   text,
@@ -139,12 +139,12 @@ export function describeOutcome({
   }
 }
 
-/** One word for the model, which must not take what was cut off for what is whole. */
+/** One word for the model, which must not mistake partial work for complete work. */
 export function outcomeLabel(end: AgentEnd): string {
   return end.kind === 'cut-off' || end.kind === 'refused' ? end.kind : statusOf(end);
 }
 
-/** The same in the words of the wire. */
+/** The status in the terms of the wire. */
 export function statusOf({ kind }: AgentEnd): 'completed' | 'failed' | 'stopped' {
   if (kind === 'done' || kind === 'cut-off') return 'completed';
   return kind === 'cancelled' ? 'stopped' : 'failed';
@@ -154,7 +154,7 @@ export function statusOf({ kind }: AgentEnd): 'completed' | 'failed' | 'stopped'
 export const REPORT_CAP = 32_000;
 const MOST_CAP = 160_000;
 
-/** The cap that the environment asks for; what is no positive number is passed over. */
+/** The cap set in the environment; invalid numbers are ignored. */
 export function reportCap(env: Readonly<Record<string, string | undefined>>): number {
   const wanted = Number(env.TASK_MAX_OUTPUT_LENGTH);
   return Number.isSafeInteger(wanted) && wanted > 0 ? Math.min(wanted, MOST_CAP) : REPORT_CAP;
@@ -162,13 +162,13 @@ export function reportCap(env: Readonly<Record<string, string | undefined>>): nu
 
 export interface ReportWords {
   readonly cap: number;
-  /** Keeps a text that is too long, and says where. */
+  /** Saves a text that is too long and returns its path. */
   spill(name: string, text: string): Promise<string>;
-  /** Whether there is a tool that goes on with ended agents. */
+  /** Whether a tool can resume ended agents. */
   canResume(): boolean;
 }
 
-/** What the model that started an agent reads about it. */
+/** The report as the parent's model reads it. */
 export async function reportText(report: AgentReport, words: ReportWords): Promise<string> {
   const { agent, text } = report;
   const shown = await boundText(escapeReport(text), {

@@ -16,10 +16,9 @@ import {
 import type { AgentHost } from './host.js';
 import type { AgentRunPlan, EarlierTalk, SpawnRequest } from './run.js';
 
-/** The tools and the model of an agent, and whose conversation it continues. */
+/** The tools and the model of an agent, and the conversation that it continues. */
 type ResolvedAgent = Pick<AgentRunPlan, 'pool' | 'fork' | 'choice' | 'limits'>;
 
-/** An agent that is about to start. */
 interface Wanted {
   readonly request: SpawnRequest;
   readonly ref: AgentRef;
@@ -36,7 +35,7 @@ export function resolveAgent(host: AgentHost, wanted: Wanted): Result<ResolvedAg
   return model.ok ? ok({ pool: pool.value, ...model.value }) : model;
 }
 
-/** What a copy stands for. The model and the effort of the call do not count: it has those of its original. */
+/** Turns a request for a fork into one with the original's definition; the call's model and effort are ignored. */
 export function asFork(
   request: SpawnRequest,
   original: ConversationSnapshot | undefined,
@@ -46,7 +45,7 @@ export function asFork(
   return { ...rest, definition: forkDefinition(original?.definition) };
 }
 
-/** The very tools, model and words of the original, so that a provider finds them in its cache. */
+/** A fork uses the tools, model and system prompt of its original, so that the provider's cache matches. */
 function copied(
   { snapshots }: AgentHost,
   { request, ref, earlier }: Wanted,
@@ -62,33 +61,33 @@ function copied(
   return talk.ok ? ok({ ...resolved, fork: { system, messages: talk.value } }) : talk;
 }
 
-/** The tools of an agent: those of the session that its definition leaves it. */
+/** The tools of an agent: the session's, limited by its definition. */
 export function agentPool(
   session: ToolPool,
   { tools, disallowedTools, mcpServers }: AgentDefinition,
   { maySpawn }: { readonly maySpawn: boolean },
 ): Result<ToolPool, string> {
-  // A definition that names a server means all that the server offers.
+  // Naming a server gives all its tools.
   const servers = mcpServers.map(({ name }) => `mcp__${serverKey(name)}`);
   const pool = session.view({
     allow: tools === undefined ? undefined : [...tools.map(bareName), ...servers],
     deny: [
       ...MAIN_ONLY,
       ...(maySpawn ? [] : ['Agent']),
-      // With something in parentheses it is a rule, and the tool stays.
+      // A scoped entry (`Bash(rm *)`) is a rule, and the tool stays.
       ...disallowedTools.filter((entry) => bareName(entry) === entry),
     ],
   });
   if (tools !== undefined && tools.length > 0 && pool.tools.length === 0) {
     return err(`none of its tools is there: ${tools.join(', ')}`);
   }
-  // Deferred tools could not be asked for without the search.
+  // Without ToolSearch deferred tools could not be loaded later.
   const unseen = pool.resolve('ToolSearch') === undefined ? pool.deferred : [];
   if (unseen.length > 0) pool.load(unseen.map(({ name }) => name));
   return ok(pool);
 }
 
-/** The environment, then the call, then the definition, then what the parent runs on. */
+/** The first of environment, call and definition that names a model, else the parent's model. */
 function modelFor(
   { model: { choices, client }, environment: { env }, roster }: AgentHost,
   { request, ref }: Wanted,
@@ -97,7 +96,7 @@ function modelFor(
   const named = [env.CLAUDE_CODE_SUBAGENT_MODEL, request.model, definition.model].find(
     (name) => name !== undefined && !['', 'inherit'].includes(name.trim().toLowerCase()),
   );
-  // The aliases of one provider mean nothing to another one.
+  // A model alias of one provider means nothing to another.
   const isForeign =
     named !== undefined &&
     client.provider !== 'anthropic' &&

@@ -114,7 +114,7 @@ describe('what a transcript says of those above', () => {
 describe('what an agent had when it began', () => {
   const of = (more: Partial<AgentDefinition>): AgentDefinition => ({ ...general, ...more });
   const goneOn = (before: Partial<AgentDefinition>, now: Partial<AgentDefinition>) => {
-    // Through a transcript.
+    // Round trip through a transcript.
     const marked = JSON.parse(JSON.stringify(refWithLimits(at('main/x#1'), of(before))));
     return applyRecordedLimits(of(now), recordedLimits(marked));
   };

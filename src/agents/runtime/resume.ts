@@ -5,42 +5,42 @@ import { type AgentLimits, recordedLimits } from '../limits/limits.js';
 import { FORK_TYPE } from './fork.js';
 import type { EarlierTalk, SpawnRequest } from './run.js';
 
-/** What was said in an agent that has ended, and what it was. */
+/** An ended agent and its conversation. */
 export interface EarlierAgent {
-  /** As its mark says it; see `markedRef`. */
+  /** Its reference from its transcript, with its limits. */
   readonly ref: AgentRef & { readonly held?: unknown };
   readonly description: string;
   readonly model: string;
   readonly talk: EarlierTalk;
-  /** What those above it were held to; undefined: nobody knows any more. */
+  /** The limits of its ancestors; undefined when they are not known any more. */
   readonly above: readonly AgentLimits[] | undefined;
-  /** It ended for good. */
+  /** It cannot be resumed. */
   readonly once: boolean;
 }
 
-/** Why an ended agent is not this one's to go on with, or nobody's. */
+/** Why this agent may not resume an ended one, or why no agent may. */
 export function notResumable(
   { ref, above, once }: Pick<EarlierAgent, 'ref' | 'above' | 'once'>,
   from: Pick<AgentRef, 'path' | 'depth'>,
 ): string | undefined {
-  // fail-closed: it would work under other restrictions and another budget than whoever has it do so.
+  // fail-closed: the agent would work under other restrictions and another budget than those of its ancestors.
   if (from.depth > 0 && !ref.path.startsWith(`${from.path}/`)) {
     return `${ref.id} has ended, and only the main agent or one that it works for can go on with it`;
   }
-  // fail-closed: what a skill held it to was put up for that one run.
+  // fail-closed: the skill's restrictions applied to that run only.
   if (once) return `${ref.id} worked for a skill and has ended for good`;
-  // fail-closed: without knowing what those above it were held to, nobody could say what it may do.
+  // fail-closed: without its ancestors' limits the agent's permissions are unknown.
   if (above === undefined) {
     return `what bound ${ref.id} from above is not known any more. Start a new agent with all that it needs to know`;
   }
-  // fail-closed: limits of its own that nobody can read are not left out.
+  // fail-closed: unreadable limits are not ignored.
   if (ref.held !== undefined && recordedLimits(ref) === undefined) {
     return `what bound ${ref.id} cannot be read any more. Start a new agent with all that it needs to know`;
   }
   return undefined;
 }
 
-/** The wish that an agent goes on, as it was when it began. */
+/** The request to start the agent, repeated for resuming it. */
 export function requestAgain(
   { ref, description, model, above = [] }: EarlierAgent,
   now: {
@@ -67,7 +67,7 @@ export function requestAgain(
   };
 }
 
-/** Whether its place was made for it, and is made again; else it was there before, as somebody else's. */
+/** Whether the agent's workspace was created for it, instead of shared with another. */
 function isOwnTree(
   { id, workspace = '', isolation }: AgentRef,
   parent: Pick<AgentLimits, 'workspace'> | undefined,

@@ -1,15 +1,15 @@
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentRun, SpawnRequest } from './run.js';
 
-/** Ended agents that are remembered. Older ones live on in their transcripts. */
+/** How many ended agents are remembered; older ones are found in their transcripts. */
 export const MOST_ENDED = 256;
 
-/** All agents of a session, living and ended. */
+/** All agents of a session, running and ended. */
 export class Roster {
   readonly #living = new Map<string, AgentRun>();
   readonly #ended = new Map<string, AgentRun>();
   readonly #names = new Map<string, string>();
-  /** How many of each type an agent has started. Kept when it ends: it may be resumed. */
+  /** How many of each type an agent has started, kept after its end because it may be resumed. */
   readonly #counts = new Map<string, Map<string, number>>();
 
   list(): readonly AgentRun[] {
@@ -20,23 +20,21 @@ export class Roster {
     return [...this.#living.values()];
   }
 
-  /** The agent of this id, while it runs. */
   living(id: string): AgentRun | undefined {
     return this.#living.get(id);
   }
 
-  /** By id, or by the name that it has now. */
+  /** By id, or by the name's current owner. */
   find(idOrName: string): AgentRun | undefined {
     const byId = (id: string) => this.#living.get(id) ?? this.#ended.get(id);
     return byId(idOrName) ?? byId(this.#names.get(idOrName) ?? '');
   }
 
-  /** Agents that this one started, directly or not. */
   below({ path }: AgentRef): readonly AgentRun[] {
     return this.list().filter(({ ref }) => ref.path.startsWith(`${path}/`));
   }
 
-  /** Also in place of an ended agent of the same id, which is resumed. The newest has the name. */
+  /** Adds an agent, replacing an ended one of the same id; the newest gets the name. */
   add(run: AgentRun, name: string | undefined): void {
     this.#ended.delete(run.id);
     this.#living.set(run.id, run);
@@ -54,7 +52,7 @@ export class Roster {
     for (const [name, id] of this.#names) if (id === oldest) this.#names.delete(name);
   }
 
-  /** Addresses that agents have had before: no other gets one of them. */
+  /** Reserves the paths of earlier agents, so that no new agent gets one of them. */
   reserve(paths: readonly string[]): void {
     for (const path of paths) {
       const steps = path.split('/');
@@ -67,7 +65,7 @@ export class Roster {
     }
   }
 
-  /** The address of a new agent: `main/planner#2`. No other has had it, nor will. */
+  /** The path of a new agent, `main/planner#2`, which is unique in the session. */
   pathFor(parent: Pick<AgentRef, 'path'>, type: string): string {
     const counts = this.#countsOf(parent.path);
     const number = (counts.get(type) ?? 0) + 1;
@@ -86,7 +84,6 @@ export function newAgentId(uuid: string): string {
   return `a${uuid.replaceAll('-', '').slice(0, 16)}`;
 }
 
-/** Who a new agent is. */
 export function newRef(request: SpawnRequest, id: string, path: string): AgentRef {
   const { definition, parent, background, name, toolUseId } = request;
   return {

@@ -17,57 +17,55 @@ import type { AgentLimits } from '../limits/limits.js';
 import { escapeReport } from './escape-tags.js';
 import type { AgentReport, Cancelled } from './report.js';
 
-/** A request to have work done by another agent. */
 export interface SpawnRequest {
   readonly definition: AgentDefinition;
   /** Three to five words. */
   readonly description: string;
   readonly prompt: string;
-  /** Follows the prompt, in the same message. */
+  /** Follows the prompt in the same message. */
   readonly beside?: readonly UserBlock[];
   readonly parent: AgentRef;
-  /** The call that asks for it. */
+  /** The call that requests the agent. */
   readonly toolUseId: string;
-  /** By which others may address it. */
+  /** The name by which other agents may address it. */
   readonly name?: string;
   readonly model?: string;
   readonly effort?: string;
   readonly background: boolean;
   readonly isolation?: 'worktree';
-  /** The directory that it had and goes back to. */
+  /** The directory of its earlier workspace, opened again. */
   readonly reopen?: string;
-  /** It is a copy of its parent; `definition` stands for whatever that one is. */
+  /** The agent is a fork of its parent; `definition` is the original's then. */
   readonly fork?: true;
-  /** Texts of hooks for the new agent. */
   readonly contexts?: readonly string[];
-  /** Told of the new agent before it starts; a text: why it must not. */
+  /** Called with the new agent before it starts; a text refuses it. */
   admit?(child: AgentRef): string | undefined;
-  /** Known beforehand: `a` and hexadecimal digits. */
+  /** Set when the id is known in advance: `a` and hexadecimal digits. */
   readonly id?: string;
-  /** A mode that it has in place of the session's. */
+  /** A mode that replaces the session's. */
   mode?(): PermissionMode;
-  /** It does not end when it has nothing to do. */
+  /** Keeps the agent alive when it has nothing to do. */
   readonly stays?: Stays;
-  /** Inline agents end with it; background ones have a signal of their own. */
+  /** Ends foreground agents; background ones have a signal of their own. */
   readonly signal: AbortSignal;
 }
 
-/** What becomes of an agent that has nothing more to do. */
+/** What an agent does when it has nothing left to do. */
 export type RestMove =
   | { readonly kind: 'go-on'; readonly text: string }
-  /** It waits until somebody speaks to it. */
+  /** It waits for a message. */
   | { readonly kind: 'rest' }
-  /** It ends; with a reason when a hook wants it. */
+  /** It ends, with a reason if a hook ended it. */
   | { readonly kind: 'leave'; readonly stop?: string };
 
-/** An agent that waits for others instead of ending. */
+/** Lets an agent wait for messages instead of ending. */
 export interface Stays {
   beforeRest(scene: Scene, lastText: string): Promise<RestMove>;
-  /** It was spoken to, and goes on. */
+  /** Called when a message arrives and the agent continues. */
   woken(): void;
 }
 
-/** All that is decided about an agent before it starts. */
+/** Everything that is decided before an agent starts. */
 export interface AgentRunPlan {
   readonly request: SpawnRequest;
   readonly ref: AgentRef;
@@ -78,18 +76,17 @@ export interface AgentRunPlan {
   readonly limits: ModelLimits;
   readonly budget: AgentSpending;
   readonly output: ChildOutput;
-  /** What those above it are held to, the highest first. */
+  /** The limits of its ancestors, the highest first. */
   readonly above: readonly AgentLimits[];
-  /** The same with its own limits: what holds those that it starts. */
+  /** The same with its own limits, for agents that it starts. */
   readonly below: readonly AgentLimits[];
-  /** Hooks of those above it that judge its calls too. */
+  /** Hooks of its ancestors that judge its calls, too. */
   readonly guards: readonly GuardHooks[];
-  /** Those and its own: what judges the calls of those that it starts. */
+  /** The same with its own hooks, for agents that it starts. */
   readonly guardsBelow: readonly GuardHooks[];
   readonly startedAt: number;
-  /** Set when an ended agent is resumed. */
   readonly earlier?: EarlierTalk;
-  /** Set for a copy: what it has of its original. Messages up to the call that made it, none when it is resumed. */
+  /** Set for a fork: the prompt of its original, and the messages up to the forking call (none when resumed). */
   readonly fork?: {
     readonly system: readonly SystemBlock[];
     readonly messages: readonly Message[];
@@ -102,16 +99,15 @@ export interface EarlierTalk {
   readonly usedUuids: Iterable<string>;
 }
 
-/** An agent that was started: it runs, or has ended and can be asked for its report. */
+/** A started agent, which runs or has ended with a report. */
 export class AgentRun {
   readonly plan: AgentRunPlan;
-  /** It has ended, and this is its report. */
+  /** Resolves with the report when the agent ends. */
   readonly ended: Promise<AgentReport>;
-  /** It has asked its model for the first time, or has ended before. */
+  /** Resolves when the agent first calls its model, or ends before. */
   readonly atWork: Promise<void>;
-  /** False once it has decided to leave: whatever is said from then on is said too late. */
+  /** False once it is ending: it will not read further messages. */
   isListening = true;
-  /** Why it was made to stop from outside. */
   cancelled: Cancelled | undefined;
   readonly #controller = new AbortController();
   readonly #outer = (): void => this.cancel('person', 'it was interrupted');
@@ -136,7 +132,6 @@ export class AgentRun {
     signal.addEventListener('abort', this.#outer, { once: true });
   }
 
-  /** `a` and hexadecimal digits. */
   get id(): string {
     return this.plan.ref.id;
   }
@@ -149,34 +144,33 @@ export class AgentRun {
   get description(): string {
     return this.plan.request.description;
   }
-  /** What it says and does, as text, while it runs. */
+  /** A file with the agent's output while it runs. */
   get outputFile(): string {
     return this.plan.output.path;
   }
   get model(): string {
     return this.plan.choice.model;
   }
-  /** Aborts when it is made to stop. */
+  /** Aborts when the agent is cancelled. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
-  /** It works under restrictions that cannot be put up again: it ends for good. */
+  /** It runs under restrictions that cannot be restored, so it cannot be resumed. */
   get once(): boolean {
     const { admit, stays } = this.plan.request;
     return admit !== undefined || stays !== undefined;
   }
 
-  /** Undefined while it runs. */
   report(): AgentReport | undefined {
     return this.#report;
   }
 
-  /** It asks its model for the first time; said again it means nothing. */
+  /** Called when it first calls its model; later calls have no effect. */
   begin(): void {
     this.#begin();
   }
 
-  /** Said to it between two of its turns. False: it has ended, or is about to. */
+  /** Queues a message for its next turn; false when it has ended or is ending. */
   hear(message: InputMessage): boolean {
     if (!this.isListening) return false;
     this.#waiting.push(message);
@@ -184,12 +178,11 @@ export class AgentRun {
     return true;
   }
 
-  /** What was said to it since it last listened. */
   take(): readonly InputMessage[] {
     return this.#waiting.splice(0);
   }
 
-  /** Resolves once something was said that it has not listened to, or the signal aborts. */
+  /** Resolves when a message is queued or the signal aborts. */
   heard(now: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -218,28 +211,27 @@ export class AgentRun {
   }
 }
 
-/** What one agent says to another: neither a person's word nor the program's. */
+/** Wraps a message of another agent, so that it is not mistaken for a person's or the program's. */
 export function agentMessage(text: string, from: AgentRef): string {
   return `<agent-message from="${from.path}">\n${escapeReport(text)}\n</agent-message>`;
 }
 
-/** Where an agent works. */
 export interface ChildPlace {
   readonly workspace: Workspace;
-  /** What it has seen of the files there; absent: what its parent has. */
+  /** The files it has read there; absent when it shares its parent's record. */
   readonly readState?: CloneableReadState;
   readonly isolation?: 'worktree' | 'scratch';
-  /** What the agent's reference says about it: what keeps it there goes by this. */
+  /** The fields of the agent's reference that confine it to the workspace. */
   readonly ref?: Pick<AgentRef, 'isolation' | 'workspace'>;
-  /** What the agent is told about the place. */
+  /** Notes for the agent about the workspace. */
   readonly notes?: readonly string[];
-  /** The agent has ended: what it left there. `text`: its last answer. */
+  /** Called at the agent's end with its last answer; returns what it left behind. */
   finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
 }
 
-/** Where to look at what an agent does while it runs. */
+/** Where the agent's output can be read while it runs. */
 export interface ChildOutput {
   readonly path: string;
-  /** A file that grows with what the agent says. Absent: the path is that of its transcript, which says it all. */
+  /** A file that grows with the agent's output; absent when the path is its transcript. */
   readonly log?: { append(text: string): void; close(): void };
 }

@@ -28,7 +28,7 @@ import {
 
 type Started = Result<AgentRun, string>;
 
-/** An agent that is about to start, with what holds and judges it from above. */
+/** An agent about to start, with the limits and hooks of its ancestors. */
 interface Start {
   readonly request: SpawnRequest;
   readonly ref: AgentRef;
@@ -41,9 +41,9 @@ interface Start {
 export class AgentRuntime {
   readonly roster: Roster;
   readonly #host: AgentHost;
-  /** Calls that are about to start an agent count already. */
+  /** Calls about to start an agent, which count against the limit. */
   #starting = 0;
-  /** Agents that somebody is about to resume, by their ids. */
+  /** Agents being resumed, by id. */
   readonly #resuming = new Map<string, Promise<Started>>();
 
   constructor(host: AgentHost) {
@@ -51,13 +51,13 @@ export class AgentRuntime {
     this.roster = host.roster;
   }
 
-  /** Starts an agent, or says why not: depth, number, budget, unknown tools. */
+  /** Starts an agent, or returns the reason: depth, number, budget, unknown tools. */
   async spawn(wanted: SpawnRequest): Promise<Started> {
     const { parent } = wanted;
     const refusal = this.#tooDeep(parent.depth + 1) ?? this.#tooMany();
     if (refusal !== undefined) return err(refusal);
     const plan = this.roster.living(parent.id)?.plan;
-    // fail-closed: an agent inherits the limits of the one that starts it, and that one is gone.
+    // fail-closed: an agent inherits its parent's limits, and the parent has ended.
     if (parent.depth > 0 && plan === undefined)
       return err('the agent that asks for it is not there any more');
     this.#starting++;
@@ -73,9 +73,9 @@ export class AgentRuntime {
   }
 
   /**
-   * Resumes an agent that has ended, in the background. An error: there is none, it cannot be resumed, it still runs, a
-   * person has stopped it, it is not `from`'s to resume, or `from` may start none of its type, or not without a question.
-   * Of several who resume one agent at once the first does, and the others speak to it.
+   * Resumes an ended agent in the background. Fails for an unknown, running or one-shot agent, one that a
+   * person stopped, one that is not a descendant of `from`, and one whose type `from` may not start without a
+   * question. When several callers resume one agent, the first succeeds and the others send it their message.
    */
   async resume(idOrName: string, prompt: string, wish: ResumeRequest): Promise<Started> {
     const id = this.roster.find(idOrName)?.id ?? idOrName;
@@ -98,19 +98,18 @@ export class AgentRuntime {
     }
   }
 
-  /** Says something to an agent, by its id. False: it is not there any more. */
+  /** Sends a message to an agent by id; false when it has ended. */
   tell(id: string, message: InputMessage): boolean {
     if (id !== MAIN_AGENT.id) return this.roster.living(id)?.hear(message) ?? false;
     this.#host.tellMain(message);
     return true;
   }
 
-  /** Ends an agent and all that it started. */
   cancel(run: AgentRun, by: 'person' | 'parent' | 'session', reason: string): void {
     for (const one of [...this.roster.below(run.ref), run]) one.cancel(by, reason);
   }
 
-  /** Ends all of them and waits for their end. */
+  /** Cancels all agents and waits for their end. */
   async close(): Promise<void> {
     const running = this.roster.running();
     for (const run of running) run.cancel('session', 'the session is over');
@@ -136,13 +135,13 @@ export class AgentRuntime {
     return `${id} was stopped by a person, who alone can go on with it`;
   }
 
-  /** Hooks of the main agent that judge the calls of all. */
+  /** The main agent's hooks that judge the calls of all agents. */
   #guards(): readonly GuardHooks[] {
     const { runsAs } = this.#host.config;
     return runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat();
   }
 
-  /** The request with the definition as it is used here. */
+  /** The request with its definition adapted to this session. */
   async #prepared(wanted: SpawnRequest, parentId: string): Promise<SpawnRequest> {
     const { memories, snapshots } = this.#host;
     const request = asFork(wanted, snapshots.get(parentId));
@@ -150,7 +149,7 @@ export class AgentRuntime {
     return { ...request, definition, description: request.description.trim() || definition.name };
   }
 
-  /** Gives an agent its place, and takes it back where the agent cannot be started. */
+  /** Opens the agent's workspace, and closes it when the agent cannot be started. */
   async #place(start: Start): Promise<Started> {
     const { request, ref } = start;
     const { environment, workspaceFor } = this.#host;
@@ -168,14 +167,14 @@ export class AgentRuntime {
     return started;
   }
 
-  /** All that can be refused is refused here; then it runs. */
+  /** Makes all remaining checks, then starts the agent. */
   #start(
     { request, ref, above, guards, earlier }: Start,
     at: Pick<AgentRunPlan, 'place' | 'readState'>,
   ): Started {
     const host = this.#host;
     const { definition } = request;
-    // fail-closed: answers, fences and budgets go by the path; two with one would share them.
+    // fail-closed: answers, restrictions and budgets are keyed by path, so two agents must not share one.
     if (this.roster.running().some((run) => run.ref.path === ref.path)) {
       return err(`another agent runs as ${ref.path} just now`);
     }
@@ -224,15 +223,15 @@ export class AgentRuntime {
     log?.append(report.end.kind === 'done' ? '' : `[${report.end.kind}: ${report.end.reason}]`);
     log?.close();
     this.roster.ended(run);
-    // Safe from a crash before anybody hears of it.
+    // Written to the journal before anyone is notified, so that a crash does not lose it.
     deliveries.ended(report, run);
     emitFinished(this.#host, run, report);
-    // It is settled before anybody is told, so that nobody waits for it any more.
+    // Settled before the delivery, so that no call still waits for it.
     run.settle(report);
     if (run.ref.background) deliveries.deliver(report, { to: this.#heirOf(run.ref), task: run });
   }
 
-  /** The agent that started this one, or the nearest one above that still lives. */
+  /** The parent, or the nearest ancestor that still runs. */
   #heirOf({ parentId }: AgentRef): AgentRef {
     for (let id = parentId; id !== undefined && id !== MAIN_AGENT.id; ) {
       const parent = this.roster.living(id);
@@ -272,7 +271,7 @@ export class AgentRuntime {
     return await this.#place({ request, ref, earlier: talk, above, guards: guards.value });
   }
 
-  /** The guards of those above an agent that is resumed: the one that started it may be there, or have ended. */
+  /** The inherited hooks of a resumed agent, whose ancestors may run or have ended. */
   async #guardsAgain({
     ref,
     above = [],
@@ -284,13 +283,13 @@ export class AgentRuntime {
   }
 }
 
-/** A workspace of the agent's own at the place where its parent is. */
+/** The parent's directories with the agent's own current directory. */
 function samePlace(
   { isolation, definition, reopen }: SpawnRequest,
   parent: ChildPlace['workspace'],
 ): Result<ChildPlace, string> {
   const wanted = reopen ?? isolation ?? definition.isolation ?? definition.workspace.kind;
-  // fail-closed: work that was to be kept apart is not done in the midst of everything.
+  // fail-closed: an agent that needs its own workspace does not run in its parent's.
   if (wanted !== 'inherit') return err(`its workspace (${wanted}) cannot be made here`);
   const workspace = createWorkspace(parent.roots);
   workspace.setCwd(parent.cwd);

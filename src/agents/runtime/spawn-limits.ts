@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 
-/** How deep agents may start agents, the main one being at 0, and how many may run at once. */
+/** How deep agents may nest, with the main agent at 0, and how many may run at once. */
 export interface SpawnLimits {
   readonly depth: number;
   readonly concurrency: number;
@@ -14,7 +14,7 @@ interface Source {
 
 const DEFAULT_LIMITS: SpawnLimits = { depth: 3, concurrency: 20 };
 
-/** Of the environment and the settings the lower one holds. Throws where one of the environment cannot be read. */
+/** The lower of environment and settings; throws when the environment's value is invalid. */
 export function limitsOf({ env, settings }: Source): SpawnLimits {
   const said = (name: string): number | undefined => {
     const value = settings.values.get(`portcullis.limits.${name}`)?.value;
@@ -40,20 +40,20 @@ function limitIn(env: Source['env'], name: string): number | undefined {
   if (text === '') return undefined;
   const limit = positive(text);
   if (limit !== undefined) return limit;
-  // fail-closed: whoever set a limit did not mean the one that holds without it.
+  // fail-closed: an invalid limit is not replaced by the default.
   throw new PortcullisError('config', `${name} is ${JSON.stringify(text)}, which is no limit`, {
     remedy: 'give it a whole number above 0, or unset it',
   });
 }
 
-/** The environment decides where it says something, else the setting; they are off by themselves. */
+/** Whether forks are offered: the environment overrides the setting; off by default. */
 export function offersForks({ env, settings }: Source): boolean {
   const said = env.CLAUDE_CODE_FORK_SUBAGENT?.trim();
   if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
   return settings.values.get('portcullis.forks')?.value === true;
 }
 
-/** A whole number above 0, as a variable holds it. */
+/** A whole number above 0 from an environment variable. */
 export function positive(text: string | undefined): number | undefined {
   const value = Number(text);
   return text !== undefined && Number.isSafeInteger(value) && value > 0 ? value : undefined;

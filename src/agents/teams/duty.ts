@@ -6,16 +6,16 @@ import { LEAD } from './records.js';
 export interface DutyParts {
   readonly name: string;
   readonly planRequired: boolean;
-  /** The mode of the lead when it was started. */
+  /** The lead's mode when the teammate was started. */
   readonly leadMode: PermissionMode;
-  /** Its plan was approved: this is its mode from now on. */
+  /** Called with the new mode when the teammate's plan is approved. */
   approved?(mode: PermissionMode): void;
   warn(text: string): void;
 }
 
 /**
- * The mode that a teammate starts with and the most that it has once its plan is approved.
- * fail-closed: who must plan first never works without the gate, whatever the lead does.
+ * A teammate's first mode, and its most permissive one after plan approval. fail-closed: a teammate that
+ * must plan first never bypasses permissions, even if the lead does.
  */
 export function modesFor(
   leadMode: PermissionMode,
@@ -25,15 +25,14 @@ export function modesFor(
   return { first: 'plan', after: leadMode === 'bypassPermissions' ? 'default' : leadMode };
 }
 
-/** What a teammate is held to, and what it has been asked and allowed. Kept where the teammate runs. */
+/** A teammate's obligations to its lead; kept in the process that runs the teammate. */
 export class Duty {
   readonly name: string;
   readonly planRequired: boolean;
-  /** The plan that waits for an answer, by its request. */
+  /** The request id of the plan that waits for approval. */
   planRequest: string | undefined;
-  /** The wish of the lead that it stops, by its request. */
   shutdownRequest: string | undefined;
-  /** It has agreed to stop: it ends with its turn. */
+  /** It has agreed to stop and ends with its turn. */
   isOver = false;
   readonly #parts: DutyParts;
   #mode: PermissionMode;
@@ -45,12 +44,11 @@ export class Duty {
     this.#mode = modesFor(parts.leadMode, parts.planRequired).first;
   }
 
-  /** Its mode now. */
   mode(): PermissionMode {
     return this.#mode;
   }
 
-  /** The program's own part in a message. False: the message does not count. */
+  /** Handles the program's part of a message; false when the message is invalid. */
   onMail(mail: Mail): boolean {
     const problem = this.#problem(mail);
     if (problem !== undefined) {
@@ -62,14 +60,14 @@ export class Duty {
     this.planRequest = undefined;
     if (mail.approve === true) {
       const { after } = modesFor(this.#parts.leadMode, this.planRequired);
-      // fail-closed: what was taken back from the lead since, its teammate does not get.
+      // fail-closed: the mode is also limited by the lead's current one.
       this.#mode = lowerMode(after, mail.mode ?? 'default');
       this.#parts.approved?.(this.#mode);
     }
     return true;
   }
 
-  /** fail-closed: only the lead asks and approves, and only the plan that was put to it. */
+  /** fail-closed: only the lead may request and approve, and only the plan that it was sent. */
   #problem({ kind, from, requestId }: Mail): string | undefined {
     if (kind === 'shutdown_request') {
       return from === LEAD ? undefined : 'only the lead asks others to stop';

@@ -15,7 +15,6 @@ import { startTeammate } from './teammate-start.js';
 const WATCH_MS = 500;
 const LAST_WORDS_MS = 5_000;
 
-/** The side of the one who starts the others. */
 export function openLead(
   base: TeamBase,
   role: Extract<TeamRole, { readonly kind: 'lead' }>,
@@ -47,11 +46,11 @@ export function openLead(
   const makeOnce = async (): Promise<Result<TeamClient, string>> => {
     making ??= make();
     const made = await making;
-    // Another try may do better.
+    // A later attempt may succeed.
     if (!made.ok) making = undefined;
     return made;
   };
-  /** One look after the other: two at once would tell twice that a member is gone. */
+  /** Checks run one after another: two at once would report a lost teammate twice. */
   const watchSoon = (client: TeamClient): void => {
     watching = setTimeout(async () => {
       try {
@@ -64,7 +63,7 @@ export function openLead(
   };
   return {
     async begin() {
-      // A session that is taken up again may have left a team behind.
+      // A resumed session may have a team from before.
       const opened = base.open();
       if (!opened.ok || !opened.value.record().ok) return;
       const made = await makeOnce();
@@ -102,7 +101,7 @@ export function openLead(
 
 const isApart = ({ way }: TeamMember): boolean => way !== 'in-process';
 
-/** The members with a process of their own; the lead is told of those whose process is gone. */
+/** Teammates running in their own processes; reports those whose process has died to the lead. */
 async function livingApart(base: TeamBase, client: TeamClient): Promise<readonly TeamMember[]> {
   const record = client.record();
   const apart = record.ok ? record.value.members.filter(isApart) : [];
@@ -117,7 +116,7 @@ async function livingApart(base: TeamBase, client: TeamClient): Promise<readonly
   return apart.filter(isLiving);
 }
 
-/** The setting, unless the session was started with something else. */
+/** The way given at the start, else the setting. */
 function wayOf({ environment, config }: TeamBase, given: TeammateWay | 'auto' | undefined) {
   const wanted = given ?? environment.settings.values.get('teammateMode')?.value;
   if (wanted === 'tmux' || wanted === 'iterm2') return wanted;
@@ -125,7 +124,7 @@ function wayOf({ environment, config }: TeamBase, given: TeammateWay | 'auto' | 
   return wanted === 'auto' && isInTmux ? 'tmux' : 'in-process';
 }
 
-/** From here on the lead is told what comes for it. */
+/** Starts reading the lead's mailbox. */
 async function takeMail(base: TeamBase, client: TeamClient): Promise<void> {
   client.post.add({
     name: base.self,
@@ -153,7 +152,7 @@ function stopApart({ client, team, config }: TeamBase, idOrName: string) {
   return { id, description };
 }
 
-/** Those with a process of their own do not outlive the one who leads them. */
+/** Teammates in their own processes end with the lead. */
 async function endApart(base: TeamBase, client: TeamClient): Promise<void> {
   for (const { name } of client.living().filter(isApart)) stopApart(base, name);
   const until = performance.now() + LAST_WORDS_MS;
@@ -164,14 +163,14 @@ async function endApart(base: TeamBase, client: TeamClient): Promise<void> {
 
 interface TeamAskParts {
   readonly inbox: Pick<Inbox, 'list' | 'answer'>;
-  /** The person at the lead. Absent: the questions wait in the inbox. */
+  /** Asks the person at the lead. Absent: the questions wait in the inbox. */
   readonly asker: Asker | undefined;
   readonly workspace: Workspace;
   tool(name: string): AnyTool | undefined;
   warn(text: string): void;
 }
 
-/** Puts what teammates in processes of their own ask to the person at the lead. */
+/** Asks the person at the lead the questions of teammates in their own processes. */
 export class TeamAsks {
   readonly #parts: TeamAskParts;
   readonly #open = new Map<string, AbortController>();
@@ -180,7 +179,7 @@ export class TeamAsks {
     this.#parts = parts;
   }
 
-  /** `members`: those who have a process of their own. */
+  /** `members` are those with their own process. */
   look(members: readonly TeamMember[]): void {
     if (members.length === 0 && this.#open.size === 0) return;
     const questions = this.#parts.inbox.list();
@@ -210,7 +209,7 @@ export class TeamAsks {
     const controller = new AbortController();
     this.#open.set(question.id, controller);
     if (question.tooLong === true) {
-      // fail-closed: the person would be shown a part, and would answer for the whole.
+      // fail-closed: the person would see only a part, but answer for the whole.
       warn(`${member.name} asks about ${question.tool}, too long to be shown here: see its pane`);
       return;
     }
@@ -233,14 +232,14 @@ export class TeamAsks {
     };
     try {
       const answer = await asker({ call, mode: 'default', trace: [], reason: question.reason });
-      // Somebody else was faster, or nobody waits any more.
+      // Answered elsewhere, or no longer waited for.
       if (controller.signal.aborted) return;
       const { behavior } = answer;
       const message = answer.behavior === 'deny' ? answer.message || undefined : undefined;
       const given = inbox.answer(question.id, { behavior, scope: 'once', message });
       if (!given.ok) warn(`the answer for ${member.name} came too late: ${given.error}`);
     } catch (thrown) {
-      // fail-closed: the question stays open, and nobody has said yes.
+      // fail-closed: the question stays open, without a yes.
       warn(`a question of ${member.name} could not be put: ${messageOf(thrown)}`);
     }
   }

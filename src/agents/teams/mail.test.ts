@@ -97,7 +97,7 @@ describe('a mailbox', () => {
     await send('one');
     await send('two');
     const [first] = await take(desk);
-    // The process dies: one of both stands in the transcript, and nobody has taken it out.
+    // The process dies: one message is in the transcript, and neither was removed from the mailbox.
     const had = new Set(mailIn(JSON.stringify(first)));
     expect(had.size).toBe(1);
     const later = again();
@@ -236,7 +236,7 @@ describe('a team', () => {
     ]) {
       writeFileSync(config, JSON.stringify(bad));
       expect(errorOf(desk.record())).toContain('cannot be used');
-      // Nor is it made anew: who is in it, nobody can tell.
+      // It is not created again either, because its members are unknown.
       expect(errorOf(await desk.team.create(lead, 1))).toContain('cannot be used');
       expect(readFileSync(config, 'utf8')).toBe(JSON.stringify(bad));
       const sent = await desk.send({ from: 'team-lead', to: 'ann', kind: 'message', text: 'x' });

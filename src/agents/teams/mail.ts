@@ -12,7 +12,6 @@ import { namesOf, type Team } from './team.js';
 const LONGEST_TEXT = 100_000;
 
 const fields = {
-  /** `m` and hexadecimal digits. */
   id: like(/^m[\da-f]{16}$/),
   team: text,
   from: text,
@@ -29,20 +28,20 @@ const fields = {
   text,
   /** Milliseconds since 1970. */
   at: number,
-  /** Of requests and the answers to them. */
+  /** Identifies a request in its answers. */
   requestId: optional(like(/^r[\da-f]{12}$/)),
   approve: optional(flag),
-  /** Of the lead, when it approved a plan. */
+  /** The lead's mode when it approved a plan. */
   mode: optional(oneOf(...PERMISSION_MODES)),
 };
 const mailShape = object(fields);
-/** What one of a team says to another, as it lies in his mailbox. */
+/** A message between members of a team, as stored in the receiver's mailbox. */
 export type Mail = Shaped<typeof mailShape>;
 
-/** A box that is full takes no more. */
+/** The most messages in a mailbox; a full one refuses more. */
 const MOST_MAIL = 500;
 
-/** One mailbox a name. What lies there has been sent; what is taken away has been read. */
+/** The mailboxes of a team, one per name: a stored message was sent, a removed one was read. */
 export class Mailboxes {
   readonly #team: Team;
   readonly #directory: string;
@@ -52,7 +51,7 @@ export class Mailboxes {
     this.#directory = join(team.directory, 'inboxes');
   }
 
-  /** An error: it was not sent, and why. */
+  /** Sends a message; an error means that it was not sent. */
   async send(mail: Mail): Promise<Result<undefined, string>> {
     const names = this.#names();
     const problem = names.ok ? this.#problem(mail, mail.to, names.value) : names.error;
@@ -64,7 +63,7 @@ export class Mailboxes {
     );
   }
 
-  /** What waits for one of the team, oldest first, and what lies there and is no mail, and why. */
+  /** Unread messages of a member, oldest first, and invalid entries with reasons. */
   look(name: string): Result<Look, string> {
     const names = this.#names();
     if (!names.ok) return names;
@@ -81,7 +80,7 @@ export class Mailboxes {
     });
   }
 
-  /** It has been read, or is no mail: it is not told again. */
+  /** Removes read messages or invalid entries. */
   remove(name: string, gone: (entry: unknown) => boolean): Promise<Result<undefined, string>> {
     return this.#change(name, (entries) => ok(entries.filter((entry) => !gone(entry))));
   }
@@ -95,7 +94,7 @@ export class Mailboxes {
     return mailProblem(entry, { team: this.#team.name, to, names });
   }
 
-  /** fail-closed: only names of the team are names of files. */
+  /** fail-closed: only names of team members become file names. */
   #fileOf(name: string, names: readonly string[]): Result<string, string> {
     if (!names.includes(name)) return err(`there is no "${name}" in the team`);
     return ok(join(this.#directory, `${name}.json`));
@@ -127,7 +126,7 @@ export class Mailboxes {
 
 export interface Look {
   readonly mail: readonly Mail[];
-  /** Entries that do not count, and why. */
+  /** Invalid entries, with reasons. */
   readonly odd: readonly { readonly entry: unknown; readonly why: string }[];
 }
 
@@ -137,11 +136,11 @@ function entriesOf(file: string): Result<readonly unknown[], string> {
   if (!found.ok) return err(`the mailbox ${file} cannot be read: ${found.error}`);
   const parsed = parseJson(found.value);
   if (parsed.ok && Array.isArray(parsed.value)) return ok(parsed.value);
-  // fail-closed: what cannot be read is not overwritten, and nothing is added to it.
+  // fail-closed: a damaged mailbox is not overwritten or extended.
   return err(`the mailbox ${file} is damaged; repair or remove it`);
 }
 
-/** fail-closed: what is not wholly a message of this team, from one of it, to the owner of the box, is none. */
+/** fail-closed: only a complete message of this team, from a member to the mailbox's owner, is valid. */
 function mailProblem(
   entry: unknown,
   { team, to, names }: { team: string; to: string; names: readonly string[] },
@@ -162,10 +161,10 @@ function mailProblem(
   return isAnswer && approve === undefined ? 'it says neither yes nor no' : undefined;
 }
 
-/** What somebody merely quotes has a backslash in front. */
+/** A quoted tag is escaped with a backslash. */
 const MARK = /(?<!\\)<teammate-message id=\\?"(m[\da-f]{16})\\?" /g;
 
-/** What the reader is shown of a message: neither a person's word nor the program's. */
+/** The text of a message for the receiver's model, marked as neither a person's nor the program's. */
 export function mailText(mail: Mail): string {
   const { id, from, kind, requestId, approve } = mail;
   const about = [
@@ -180,7 +179,7 @@ export function mailText(mail: Mail): string {
   return note === undefined ? said : `${said}\n${note}`;
 }
 
-/** What is expected of the reader; the program's own word. */
+/** The program's note on what the receiver should do. */
 function noteOf({ kind, from, requestId, approve }: Mail): string | undefined {
   switch (kind) {
     case 'shutdown_request':
@@ -205,7 +204,7 @@ export function inputOf(mail: Mail, uuid: string): InputMessage {
   return { uuid, content: [{ type: 'text', text: mailText(mail) }], meta: true };
 }
 
-/** Ids of the messages that a text shows, as it stands in a conversation or, as JSON, in a transcript. */
+/** Ids of messages in a text, plain or as JSON of a transcript. */
 export function mailIn(text: string): readonly string[] {
   return [...text.matchAll(MARK)].map(([, id = '']) => id);
 }

@@ -9,11 +9,11 @@ import type { TeamClient } from './team-client.js';
 import { createIdleWait, leaveTeam, sendLast } from './teammate.js';
 import { memberOf } from './teammate-launch.js';
 
-/** How long one waits for a lead that is gone to come back. */
+/** How long a teammate waits for a lost lead to return. */
 const ALONE_MS = 60_000;
 const WATCH_MS = 1_000;
 
-/** The side of one that was started as a process of its own. */
+/** A teammate's side of the team, in its own process. */
 export function openMember(
   base: TeamBase,
   role: Extract<TeamRole, { readonly kind: 'member' }>,
@@ -28,7 +28,7 @@ export function openMember(
   let isOver = false;
   let watching: ReturnType<typeof setInterval> | undefined;
   let aloneSince: number | undefined;
-  /** fail-closed: nobody works on for a lead that does not come back. */
+  /** fail-closed: a teammate ends when its lead does not return. */
   const watchLead = (client: TeamClient): void => {
     const record = client.record();
     const isLed = record.ok && teamFiles.isAlive(record.value.lead.process);
@@ -67,7 +67,7 @@ export function openMember(
       clearInterval(watching);
       const { client } = base;
       if (waiting === undefined || client === undefined) return;
-      // Before it is known to have ended: then it is nobody any more who could send something.
+      // Sent before the teammate counts as ended, because after that it may not send.
       const sent = await sendLast(client, { name, kind: 'ended', text: lastText });
       if (!sent.ok) warn(`the lead was not told that ${name} has ended: ${sent.error}`);
       await client.post.close();

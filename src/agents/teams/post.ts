@@ -2,20 +2,20 @@ import { messageOf } from '../../errors.js';
 import type { InputMessage } from '../../loop/types.js';
 import { inputOf, type Mail, type Mailboxes, mailIn } from './mail.js';
 
-/** One who gets his mail in this process. */
+/** A team member whose mail is delivered in this process. */
 export interface Reader {
   readonly name: string;
-  /** Messages that stand in his transcript already: they have arrived, whatever the box says. */
+  /** Ids of messages in its transcript, which have arrived even if they are still in the mailbox. */
   readonly had?: ReadonlySet<string> | undefined;
-  /** The program's own part in a message. False: it is not to be shown. */
+  /** Handles the program's part of a message; false hides the message. */
   onMail?(mail: Mail): boolean | Promise<boolean>;
-  /** Says it to him. False: he is not there any more. */
+  /** Passes a message to the agent; false when it has ended. */
   tell(message: InputMessage): boolean;
 }
 
 interface Seat {
   readonly reader: Reader;
-  /** Told and not yet known to stand in the transcript. */
+  /** Delivered, but not yet found in the transcript. */
   readonly told: Set<string>;
   warned: string | undefined;
   busy: Promise<void>;
@@ -23,11 +23,11 @@ interface Seat {
 
 const LOOK_MS = 200;
 
-/** Carries what lies in the boxes to those who work in this process. Each message arrives once. */
+/** Delivers mail to the team members in this process, each message once. */
 export class Post {
   readonly #boxes: Mailboxes;
   readonly #uuid: () => string;
-  /** For people: mail that does not count, boxes that cannot be read. */
+  /** Reports invalid mail and unreadable mailboxes to people. */
   readonly #warn: (text: string) => void;
   readonly #seats = new Map<string, Seat>();
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -51,13 +51,13 @@ export class Post {
     };
   }
 
-  /** A message was sent: the next look happens at once. */
+  /** Checks a mailbox at once, after a message was sent. */
   nudge(name: string): void {
     const seat = this.#seats.get(name);
     if (seat !== undefined) this.#inTurn(seat, () => this.#carry(seat));
   }
 
-  /** A message stands in somebody's transcript: what it carries is taken out of his box. */
+  /** Removes messages from the mailbox once they are in the reader's transcript. */
   recorded(name: string, { content }: Pick<InputMessage, 'content'>): void {
     const seat = this.#seats.get(name);
     if (seat === undefined || seat.told.size === 0) return;
@@ -85,7 +85,7 @@ export class Post {
     if (this.#seats.get(name) !== seat) return;
     const found = this.#boxes.look(name);
     const problem = found.ok ? undefined : found.error;
-    // Once: it is looked at several times a second.
+    // Reported once, because mailboxes are checked several times a second.
     if (problem !== undefined && problem !== seat.warned) {
       this.#warn(`mail for ${name}: ${problem}`);
     }
@@ -112,7 +112,7 @@ export class Post {
 
   async #taken({ reader: { name }, told }: Seat, ids: readonly string[]): Promise<void> {
     const done = await this.#boxes.remove(name, (entry) => ids.includes(idOf(entry)));
-    // It stays told: in this process it is not said twice, and a later one finds it in the transcript.
+    // It stays marked as delivered: this process does not repeat it, and a later one finds it in the transcript.
     if (!done.ok) this.#warn(`mail that ${name} has read is still in its box: ${done.error}`);
     else for (const id of ids) told.delete(id);
   }

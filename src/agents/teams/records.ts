@@ -13,7 +13,7 @@ import {
 } from '../../lib/shape.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 
-/** How a teammate runs: in the process of the lead, or in one of its own in a pane. */
+/** How a teammate runs: in the lead's process, or in its own process in a pane. */
 const way = oneOf('in-process', 'tmux', 'iterm2');
 export type TeammateWay = Shaped<typeof way>;
 
@@ -35,20 +35,20 @@ const member = object({
   description: text,
   way,
   state,
-  /** Changes nothing before the lead has agreed to its plan. */
+  /** It may change nothing before the lead has approved its plan. */
   planRequired: flag,
-  /** The session that it is, where it has a process of its own. */
+  /** Its own session, if it has its own process. */
   sessionId: optional(text),
-  /** Where it runs; that of the lead for one in its process, and before it has come up. */
+  /** The process it runs in; the lead's until its own has started. */
   process: processStamp,
-  /** The pane, by which it can be ended. */
+  /** The pane, needed to close it. */
   pane: optional(like(/^[%\w-]{1,64}$/)),
   model: text,
   cwd: text,
   /** Milliseconds since 1970. */
   joinedAt: number,
 });
-/** One of those who work together, the lead left out. */
+/** A member of a team other than the lead. */
 export type TeamMember = Shaped<typeof member>;
 
 const team = object({
@@ -57,31 +57,31 @@ const team = object({
   lead: object({ sessionId: text, cwd: text, process: processStamp }),
   members: listOf(member),
 });
-/** A team, as `config.json` has it. */
+/** A team as stored in `config.json`. */
 export type TeamRecord = Shaped<typeof team>;
 
-/** fail-closed: a record of which a part is missing or odd, or that is about another team, is none. */
+/** fail-closed: an incomplete or invalid record, or one of another team, is refused. */
 export function readTeamRecord(json: string, name: string): TeamRecord | undefined {
   const record = parseShape(json, team);
   return record?.name === name ? record : undefined;
 }
 
-/** How the agent of the conversation is called in its team. */
+/** The main agent's name in its team. */
 export const LEAD = 'team-lead';
-/** By which a message goes to everybody else. */
+/** The address of all other members. */
 export const EVERYBODY = '*';
 
 const RESERVED: readonly string[] = [LEAD, 'lead', 'main', 'user', 'system', 'all', 'everybody'];
 
 /**
- * fail-closed: names become names of files and of panes, and stand in what other models read: letters
- * and digits of the plain alphabet, and nothing that could lead anywhere or say anything.
+ * fail-closed: names become file and pane names and are shown to other models, so only plain ASCII letters,
+ * digits, `_` and `-` are allowed.
  */
 export function teammateNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/.test(name)) {
     return 'the name of a teammate has at most 32 letters, digits, - and _, and begins with a letter or digit';
   }
-  // fail-closed: some disks do not tell upper from lower case, nor do people.
+  // fail-closed: some file systems ignore case, and so do people.
   return RESERVED.includes(name.toLowerCase()) ? `"${name}" is not free for a teammate` : undefined;
 }
 
@@ -90,7 +90,7 @@ export function teamNameProblem(name: string): string | undefined {
   return 'the name of a team has at most 64 small letters, digits and -, and begins with a letter or digit';
 }
 
-/** One team a session; it is called after it. */
+/** The team's name, derived from its session. */
 export function teamNameOf(sessionId: string): string {
   return `session-${sessionId
     .toLowerCase()
@@ -98,28 +98,26 @@ export function teamNameOf(sessionId: string): string {
     .slice(0, 8)}`;
 }
 
-/** Who a process is that was started as a teammate. */
+/** The identity of a process started as a teammate. */
 export interface MemberIdentity {
   readonly team: string;
   readonly name: string;
   readonly agentId: string;
-  /** The session of the lead. */
   readonly leadSessionId: string;
 }
 
-/** What a session is to a team. */
 export type TeamRole =
   | {
       readonly kind: 'lead';
-      /** Where teammates run; goes before the setting `teammateMode`. */
+      /** Where teammates run; overrides the setting `teammateMode`. */
       readonly way?: TeammateWay | 'auto' | undefined;
-      /** How to start this program once more, for those with a process of their own. */
+      /** The command that starts this program again for a teammate's own process. */
       readonly program: readonly string[];
     }
   | {
       readonly kind: 'member';
       readonly identity: MemberIdentity;
       readonly planRequired: boolean;
-      /** The mode of the lead when this one was started. */
+      /** The lead's mode when this teammate was started. */
       readonly leadMode: PermissionMode;
     };

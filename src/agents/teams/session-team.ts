@@ -11,7 +11,10 @@ import { type TeamView, viewTeam } from './team.js';
 import { TeamBase, type TeamParts, type TeamSide } from './team-base.js';
 import { teamMessageTool } from './team-message.js';
 
-/** Teams are for conversations with a person, and have to be wanted. Undefined: there is none. */
+/**
+ * Opens the team of a session. Teams need a person in the conversation and have to be turned on; undefined
+ * without one.
+ */
 export async function openTeams(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -33,27 +36,27 @@ export async function openTeams(
   return {
     side,
     isLead: role.kind === 'lead',
-    /** The list of tasks is the team's. */
+    /** The tasks are shared by the team. */
     tasks: {
       store: base.tasks,
       listId: () => base.team,
       review: ({ agent }: ToolContext, taskId: string) =>
         claims({ name: nameOf(agent), living }, taskId),
     },
-    /** How hooks are told who works on a task. */
+    /** The teammate behind a task, for hooks. */
     who: (agent: AgentRef) => ({ teammateName: nameOf(agent), teamName: base.team }),
-    /** A teammate, or the main agent of the process of one. */
+    /** Whether the agent is a teammate, in the lead's process or in its own. */
     isTeammate(agent: AgentRef): boolean {
       const name = base.client?.nameOf(agent);
       return name !== undefined && name !== LEAD;
     },
     messageTool: (plain: SendMessageDeps) => teamMessageTool(() => base.client, plain),
-    /** What any agent has recorded just now. */
+    /** Called for every event that an agent records. */
     heard(event: LoopEvent | SessionNews): void {
       const [id, said] =
         event.type === 'child' ? [event.agent.id, event.event] : [MAIN_AGENT.id, event];
       const name = base.client?.nameOf({ id });
-      // fail-closed: the message is in the transcript before it leaves the mailbox.
+      // fail-closed: a message leaves the mailbox only once it is in the transcript.
       if (said.type === 'input' && name !== undefined) {
         base.client?.post.recorded(name, said.message);
       }
@@ -68,7 +71,7 @@ export async function openTeams(
 
 export type OpenTeams = NonNullable<Awaited<ReturnType<typeof openTeams>>>;
 
-/** The environment decides where it says something, else the setting; they are off by themselves. */
+/** The environment overrides the setting; off by default. */
 function areOn({ env, settings }: SessionEnvironment): boolean {
   const said = env.CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS?.trim().toLowerCase();
   if (said !== undefined && said !== '') return said === '1' || said === 'true';

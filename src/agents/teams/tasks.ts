@@ -4,28 +4,28 @@ import type { TaskReview, TaskStore, TaskStoreDeps } from '../../tools/tasks/tas
 import { teamFiles } from './host/files.js';
 import { LEAD } from './records.js';
 
-/** Keeps other processes from a list of tasks while one changes it. */
+/** Locks a task list against other processes during a change. */
 export const exclusiveTasks: NonNullable<TaskStoreDeps['exclusive']> = async (file, work) => {
   const done = await teamFiles.exclusive(`${file}.lock`, work);
-  // fail-closed: what others may be changing at this moment is not changed.
+  // fail-closed: a list that cannot be locked is not changed.
   return done.ok ? done.value : err(`the list of tasks cannot be used just now: ${done.error}`);
 };
 
-/** One of a team who changes its tasks. */
+/** A team member that changes tasks. */
 interface Claimant {
   readonly name: string;
-  /** Who is in the team and lives, the lead included. */
+  /** Running members of the team, including the lead. */
   living(): readonly string[];
 }
 
 /**
- * Whose task is whose: who begins one has it, nobody begins what another has begun, and nobody begins
- * what waits for something else. The lead may give tasks out and take them back.
+ * Rules of ownership: starting a task claims it, and a task that is claimed or blocked cannot be started.
+ * The lead may assign and unassign tasks.
  */
 export function claims(claimant: Claimant, taskId: string): TaskReview {
   return (list, change) => {
     const task = list.tasks.find(({ id }) => id === taskId);
-    // Whoever applies it says that there is none.
+    // Applying the change reports an unknown task.
     if (task === undefined) return ok(change);
     const refusal =
       takenBy(task, change, claimant) ?? givenTo(change, claimant) ?? waits(list, task, change);
@@ -42,7 +42,7 @@ function takenBy(
   { name }: Claimant,
 ): string | undefined {
   if (owner === undefined || owner === name || name === LEAD) return undefined;
-  // Links to other tasks and remarks are everybody's.
+  // Every member may add links and comments.
   if (change.status === undefined && change.owner === undefined) return undefined;
   return `Task ${id} is ${owner}'s (${status}): you cannot have it. Choose another one, or ask ${owner} or the lead.`;
 }
@@ -64,7 +64,7 @@ function waits(list: TaskList, { id, blockedBy }: Task, change: TaskChange): str
   return `Task ${id} waits for ${left.join(', ')}: it cannot be ${change.status === 'completed' ? 'completed' : 'begun'} before.`;
 }
 
-/** What somebody had begun who is gone is anybody's again. */
+/** Reopens the unfinished tasks of a member that has left. */
 export async function releaseTasks(
   tasks: Pick<TaskStore, 'list' | 'update'>,
   listId: string,
@@ -83,7 +83,7 @@ export async function releaseTasks(
   return ok(released);
 }
 
-/** Those that somebody has begun and not finished. */
+/** The tasks that a member has started and not finished. */
 export async function begunBy(
   tasks: Pick<TaskStore, 'list'>,
   listId: string,

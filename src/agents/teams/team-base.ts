@@ -16,7 +16,7 @@ import { LEAD, type TeamMember, type TeamRole, teamNameOf } from './records.js';
 import { exclusiveTasks } from './tasks.js';
 import { openTeamClient, type TeamClient } from './team-client.js';
 
-/** What a teammate is to be. */
+/** A request to start a teammate. */
 export interface TeammateWish {
   readonly definition: AgentDefinition;
   readonly name: string;
@@ -24,44 +24,41 @@ export interface TeammateWish {
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
-  /** The call says that it must plan first. */
+  /** The call requires a plan first. */
   readonly planRequired: boolean;
   readonly context: ToolContext;
 }
 
-/** A teammate that has been started. */
 export interface Started {
   readonly member: TeamMember;
   readonly outputFile?: string;
 }
 
-/** What a team asks of the session. */
+/** What a team needs from the session. */
 export interface TeamSession {
   runtime(): AgentRuntime;
-  /** Of the main agent, now. */
+  /** The main agent's current mode. */
   mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
   model(): string;
   tool(name: string): AnyTool | undefined;
-  /** A skill that holds the main agent, and those that it starts, back from something now. */
+  /** A skill that currently restricts the main agent and the agents it starts. */
   heldBySkill(): string | undefined;
-  /** Says something to the main agent. */
   tellMain(message: InputMessage): void;
 }
 
-/** What being in a team, on either side, does to a session. */
+/** What a team adds to a session, as lead or member. */
 export interface TeamSide {
-  /** The session is joined, and nothing has been said yet. Throws where it must not begin. */
+  /** Called once before the first prompt; throws when the session must not start. */
   begin(): Promise<void>;
-  /** The main agent has nothing more to do. Undefined: it leaves, as without a team. */
+  /** Called when the main agent has nothing to do; undefined ends the run as without a team. */
   rest?(scene: Scene, lastText: string): Promise<RestMove>;
-  /** Makes a teammate of what a call asks for. */
   start?(wish: TeammateWish): Promise<Result<Started, string>>;
-  /** Its questions are put to the lead as well. */
+  /** Set for a member, whose questions also go to the lead. */
   readonly asks?: { readonly name: string; readonly path: string };
-  /** The session is to end now. */
+  /** Whether the session has to end now. */
   isOver?(): boolean;
-  /** Ends a teammate that has a process of its own. Undefined: there is none of that name. */
+  /** Stops a teammate with its own process; undefined for an unknown name. */
   stop?(idOrName: string): { readonly id: string; readonly description: string } | undefined;
   close(): Promise<void>;
 }
@@ -72,7 +69,7 @@ export interface TeamParts {
   readonly session: TeamSession;
 }
 
-/** What both sides of a team are made of. */
+/** Parts shared by both sides of a team. */
 export class TeamBase {
   readonly config: SessionConfig;
   readonly environment: SessionEnvironment;
@@ -82,7 +79,7 @@ export class TeamBase {
   readonly tasks: TaskStore;
   readonly team: string;
   readonly self: string;
-  /** The way to the team on the disk; undefined: there is none yet. */
+  /** Access to the team on disk; undefined before it is created. */
   client: TeamClient | undefined;
   readonly #log: Log;
 
@@ -123,7 +120,7 @@ export class TeamBase {
     return opened;
   }
 
-  /** Ids of the messages that stand in the transcript of the main agent. */
+  /** Ids of the messages in the main agent's transcript. */
   async had(): Promise<ReadonlySet<string>> {
     const read = await this.#log.store.read(this.sessionId);
     return new Set(mailIn(JSON.stringify(read?.entries ?? [])));

@@ -10,7 +10,7 @@ export interface TeamClientParts {
   /** `<config>/teams`. */
   readonly directory: string;
   readonly team: string;
-  /** How the main agent of this process is called in it. */
+  /** The name of this process's main agent in the team. */
   readonly self: string;
   uuid(): string;
   now(): number;
@@ -22,15 +22,15 @@ export function openTeamClient(parts: TeamClientParts): Result<TeamClient, strin
   return team.ok ? ok(new TeamClient(team.value, parts)) : team;
 }
 
-/** The team as the agents of this process see it. */
+/** Access to the team for the agents of this process. */
 export class TeamClient {
   readonly team: Team;
   readonly self: string;
   readonly post: Post;
   readonly boxes: Mailboxes;
-  /** What the teammates of this process are held to, by their names. */
+  /** The duties of this process's teammates, by name. */
   readonly duties = new Map<string, Duty>();
-  /** Plans that wait for the lead, by the names of those who made them. */
+  /** The request ids of plans that wait for the lead, by their author. */
   readonly plans = new Map<string, string>();
   readonly #names: Map<string, string>;
   readonly #parts: TeamClientParts;
@@ -44,18 +44,18 @@ export class TeamClient {
     this.#parts = parts;
   }
 
-  /** How an agent is called in the team; undefined: it is not in it. */
+  /** The agent's name in the team; undefined for agents outside of it. */
   nameOf({ id }: Pick<AgentRef, 'id'>): string | undefined {
     return this.#names.get(id);
   }
 
-  /** The agent with this id, of this process, is called so. Returns what ends it. */
+  /** Registers the name of an agent of this process; returns a function that removes it. */
   seat(agentId: string, name: string): () => void {
     this.#names.set(agentId, name);
     return () => void this.#names.delete(agentId);
   }
 
-  /** The present members. None where they are not known. */
+  /** Running members; empty when the team's record is unreadable. */
   living(): readonly TeamMember[] {
     const record = this.team.read();
     return record.ok ? record.value.members.filter(isLiving) : [];
@@ -65,14 +65,14 @@ export class TeamClient {
     return this.team.read();
   }
 
-  /** It has been sent when this returns without an error, whatever happens then. */
+  /** Sends a message; without an error it is stored durably. */
   async send(wanted: Omit<Mail, 'id' | 'team' | 'at'>): Promise<Result<Mail, string>> {
     const { to } = wanted;
     const record = this.team.read();
     if (!record.ok) return record;
     const reader = record.value.members.find(({ name }) => name === to);
     if (to !== LEAD && reader === undefined) return err(`there is no "${to}" in the team`);
-    // fail-closed: the sender must not believe that a message was sent which no agent will read.
+    // fail-closed: a message to an ended member is refused, so that its sender does not rely on it.
     if (reader !== undefined && !isLiving(reader)) return err(`${to} has ended`);
     const id = `m${this.#hex(16)}`;
     const mail: Mail = { ...wanted, id, team: this.team.name, at: this.#parts.now() };

@@ -17,8 +17,8 @@ type Input = ToolInputs['TeamMessage'];
 type Request = Exclude<Input['message'], string>;
 
 /**
- * SendMessage where there may be a team. `client`: undefined while nobody has been started. `plain`: for
- * everybody who is not in the team, and everything that is not for it.
+ * SendMessage for sessions that may have a team. `client` is undefined before the first teammate; `plain`
+ * handles receivers outside the team.
  */
 export function teamMessageTool(
   client: () => TeamClient | undefined,
@@ -26,7 +26,7 @@ export function teamMessageTool(
 ): Tool<Input> {
   const tool = defineTool<Input>({
     name: 'TeamMessage',
-    // Whatever the other one does then is a call of its own, and judged as such.
+    // The receiver's actions are calls of its own and judged as such.
     kind: 'control',
     description,
     subject: ({ to, summary, message }) => ({
@@ -56,14 +56,14 @@ function wordsOf(message: Input['message']): string {
   return typeof message === 'string' ? message : message.type;
 }
 
-/** Undefined: it is for somebody outside the team. */
+/** Undefined: the receiver is outside the team. */
 async function toTeam(
   client: TeamClient,
   { me, mode }: Pick<Asked, 'me' | 'mode'>,
   { to, message }: Input,
 ): Promise<ToolOutput | undefined> {
   const record = client.record();
-  // fail-closed: nobody can tell who is in the team, so nobody gets it in their stead.
+  // fail-closed: with an unreadable team record the message goes to no one else instead.
   if (!record.ok) return failure(`Nothing was sent: ${record.error}.`);
   if (typeof message === 'string' && message.trim() === '') {
     return failure('The message is empty: nothing was sent.');
@@ -108,13 +108,13 @@ async function toAll(
 
 interface Asked {
   readonly me: string;
-  /** In which whoever asks works now. */
+  /** The sender's current mode. */
   readonly mode: PermissionMode;
   readonly to: string;
   readonly message: Request;
 }
 
-/** fail-closed: who may ask what, and answer what, is not the model's to say. */
+/** fail-closed: the program, not the model, decides which requests and answers are allowed. */
 async function request(client: TeamClient, asked: Asked): Promise<Result<unknown, string>> {
   const { me, mode, to, message } = asked;
   const { type: kind, request_id: requestId, approve, reason } = message;
@@ -141,7 +141,7 @@ async function request(client: TeamClient, asked: Asked): Promise<Result<unknown
     case 'plan_approval_request':
       if (to !== LEAD || duty === undefined) return err('plans go to the lead');
       return await presentPlan(duty, (message.plan ?? '').trim(), (text) => {
-        // Before it is sent: the answer may be faster than this call.
+        // Set before sending, because the answer may come first.
         duty.planRequest = client.newRequest();
         return send({ text, requestId: duty.planRequest });
       });

@@ -10,13 +10,13 @@ import {
   teamNameProblem,
 } from './records.js';
 
-/** The team of a name, among those in `<config>/teams`. fail-closed: a name that leads out of it is none. */
+/** Opens a team by name below `<config>/teams`. fail-closed: a name that leads elsewhere is refused. */
 export function openTeam(teams: string, name: string): Result<Team, string> {
   const problem = teamNameProblem(name);
   return problem === undefined ? ok(new Team(teams, name)) : err(problem);
 }
 
-/** A team on the disk. Every change is made by one process at a time, and whole. */
+/** A team on disk; every change is atomic and locked against other processes. */
 export class Team {
   readonly name: string;
   readonly directory: string;
@@ -30,19 +30,19 @@ export class Team {
     this.#file = join(this.directory, 'config.json');
   }
 
-  /** An error: there is none, or nobody can tell who is in it. */
+  /** An error: there is no team, or its record is unreadable. */
   read(): Result<TeamRecord, string> {
     return this.#look() ?? err(`there is no team "${this.name}"`);
   }
 
-  /** Makes the team, or takes it up again for the same lead. */
+  /** Creates the team, or opens it again for the same lead. */
   create(lead: TeamRecord['lead'], now: number): Promise<Result<TeamRecord, string>> {
     return this.#locked(() => {
-      // fail-closed: the members of a team that cannot be read are unknown, so no other team takes its place.
+      // fail-closed: a team with an unreadable record is not replaced, because its members are unknown.
       const found = this.#look() ?? ok({ name: this.name, createdAt: now, lead, members: [] });
       if (!found.ok) return found;
       const { lead: before, members } = found.value;
-      // fail-closed: a session takes over no team that another one leads.
+      // fail-closed: a session does not take over a team that another one leads.
       if (before.sessionId !== lead.sessionId) {
         return err(`the team "${this.name}" is led by another session, ${before.sessionId}`);
       }
@@ -56,7 +56,7 @@ export class Team {
     });
   }
 
-  /** An error: the name is taken by one who lives. */
+  /** Fails when a running member has the name. */
   join(member: TeamMember): Promise<Result<TeamRecord, string>> {
     return this.#edit((record) => {
       const same = record.members.find((one) => sameName(one.name, member.name));
@@ -67,7 +67,6 @@ export class Team {
     });
   }
 
-  /** Undefined: it is not in the team. */
   async change(
     name: string,
     change: (member: TeamMember) => TeamMember,
@@ -78,7 +77,7 @@ export class Team {
     return done.ok ? ok(done.value.members.find((one) => one.name === name)) : done;
   }
 
-  /** An error: somebody still works in it. */
+  /** Fails while a member is running. */
   async remove(): Promise<Result<undefined, string>> {
     const record = await this.#locked(() => this.read());
     if (!record.ok) return record;
@@ -128,7 +127,7 @@ export class Team {
   }
 }
 
-/** Whether a member is there to read what is sent to it. */
+/** Whether a member is running and reads its mail. */
 export function isLiving({ state, process }: TeamMember): boolean {
   return state !== 'ended' && teamFiles.isAlive(process);
 }
@@ -137,15 +136,15 @@ export function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Everybody in a team, the lead first. */
+/** All names in a team, the lead first. */
 export function namesOf({ members }: Pick<TeamRecord, 'members'>): readonly string[] {
   return [LEAD, ...members.map(({ name }) => name)];
 }
 
-/** Who is who in a team, for people. */
+/** A team's members, for people. */
 export interface TeamView {
   readonly name: string;
-  /** Whether the lead is there. */
+  /** Whether the lead is running. */
   readonly isLed: boolean;
   readonly leadSessionId: string;
   readonly cwd: string;
@@ -168,7 +167,7 @@ export function viewTeam(team: Team): Result<TeamView, string> {
   });
 }
 
-/** All teams of this user, and what lies there and cannot be used. */
+/** All teams of this user, and unusable entries in their directory. */
 export function listTeams(configDir: string): {
   readonly teams: readonly TeamView[];
   readonly problems: readonly string[];

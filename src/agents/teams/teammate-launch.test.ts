@@ -92,13 +92,13 @@ describe('the flags of a teammate', () => {
       .map(({ name }) => name)
       .filter((name) => !carried.has(name));
     expect(left.sort()).toEqual([
-      // Refused: what is used up by all together is kept in one process.
+      // Refused: a shared budget needs a single process.
       'max-budget-usd',
-      // Of one run of the lead, which no agent of it is held to.
+      // Limits a single run of the lead, not its agents.
       'max-turns',
-      // The mode, which stands on the command line.
+      // The mode is passed as a separate flag.
       'permission-mode',
-      // Of hosts that answer questions: those of teammates are put to the lead.
+      // For hosts that answer questions: those of teammates go to the lead.
       'permission-prompts',
       'plan-mode-required',
       'resume-drops-turn',
@@ -206,7 +206,7 @@ describe('the duty of a teammate', () => {
     ['acceptEdits', 'plan', 'plan'],
     ['default', 'acceptEdits', 'default'],
     ['bypassPermissions', 'bypassPermissions', 'default'],
-    // Whoever does not say what the lead may do is not taken to mean the most.
+    // An unknown mode of the lead is not taken as permissive.
     ['acceptEdits', undefined, 'default'],
   ] as const)('of a lead in %s, approved in %s, ends in %s', (leadMode, mode, after) => {
     const approved: string[] = [];

@@ -20,16 +20,16 @@ const launchShape = object({
   leadSessionId: text,
   sessionId: text,
   leadMode: oneOf(...PERMISSION_MODES),
-  /** Where it works: what holds in a project is found by the directory. */
+  /** The working directory, by which project settings are found. */
   cwd: text,
   env: mapOf(text),
-  /** Flags that may hold secrets: other users see those of the command line. */
+  /** Flags that may hold secrets, which a command line would show to other users. */
   args: listOf(text),
 });
-/** What a new process is given besides its flags: a file for it alone, which it takes away. */
+/** The rest of what a new process needs: a private file, removed when it is read. */
 export type Launch = Shaped<typeof launchShape>;
 
-/** The flags that say who it is and how it works. Everybody may see them. */
+/** The flags with a teammate's identity and mode, visible to other users. */
 export function teammateFlags(
   identity: MemberIdentity,
   how: {
@@ -45,7 +45,7 @@ export function teammateFlags(
     ...['--agent-id', identity.agentId],
     ...['--parent-session-id', identity.leadSessionId],
     ...['--teammate-mode', how.way],
-    // fail-closed: where plan is required it is not among them, whatever the lead does.
+    // fail-closed: a teammate that must plan first never bypasses permissions, even if the lead does.
     ...(first === 'bypassPermissions'
       ? ['--dangerously-skip-permissions']
       : ['--permission-mode', first]),
@@ -53,10 +53,10 @@ export function teammateFlags(
   ];
 }
 
-/** What a lead was started with that holds for those who work for it: bans above all. */
+/** The lead's flags that apply to its teammates, above all restrictions. */
 export function inheritedArguments(config: SessionConfig): readonly string[] {
   const { agents, tools, settingSources, plugins = [] } = config;
-  // A host's table may hold secrets, which everybody on the machine could read on a command line.
+  // A host's server table may hold secrets, which a command line would show to other users.
   const servers = config.mcpConfig?.filter((entry) => typeof entry === 'string');
   const values: readonly (readonly [string, string | readonly string[] | undefined])[] = [
     ['--add-dir', config.addDirs],
@@ -67,7 +67,7 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
     ['--managed-settings', config.managedSettings],
     ['--setting-sources', settingSources?.join(',')],
     ['--mcp-config', servers],
-    // Their hooks judge calls.
+    // Included because their hooks judge calls.
     ...plugins.map(
       ({ directory, withoutServers }) =>
         [`--plugin-dir${withoutServers === true ? '-no-mcp' : ''}`, directory] as const,
@@ -87,15 +87,14 @@ export function inheritedArguments(config: SessionConfig): readonly string[] {
   ];
 }
 
-/** What holds in the lead besides what it was started with. */
+/** State of the lead that a separate process could not share. */
 export interface HeldHere {
-  /** Something is to be used up by all together. */
   readonly hasBudget: boolean;
-  /** A skill whose restrictions or hooks hold for the agents that the lead starts. */
+  /** A skill whose restrictions or hooks apply to the agents that the lead starts. */
   readonly skill: string | undefined;
 }
 
-/** Why a process of its own would not be held to what holds here. Undefined: it would. */
+/** Why a separate process would escape a restriction of this session; undefined when it would not. */
 export function notApart(
   config: SessionConfig,
   { hasBudget, skill }: HeldHere,
@@ -119,7 +118,7 @@ export function notApart(
 const fileOf = ({ directory }: Team, name: string): string =>
   join(directory, 'launch', `${name}.json`);
 
-/** Throws when the disk does not take it. */
+/** Throws when the disk fails. */
 export function putLaunch(team: Team, launch: Launch): void {
   teamFiles.keep(fileOf(team, launch.name), `${JSON.stringify(launch)}\n`);
 }
@@ -129,8 +128,8 @@ export function dropLaunch(team: Team, name: string): void {
 }
 
 /**
- * What a process may be that says it is a teammate. fail-closed: only one that the lead has just
- * entered in the team and left a file for, and only once.
+ * Verifies a process that claims to be a teammate. fail-closed: the lead must have just registered it and
+ * left its file, which works only once.
  */
 export function takeLaunch(team: Team, said: MemberIdentity): Result<Launch, string> {
   const problem = teammateNameProblem(said.name);
@@ -153,7 +152,7 @@ export function takeLaunch(team: Team, said: MemberIdentity): Result<Launch, str
   return isMeant ? ok(launch) : err(`what the lead left for ${said.name} is not for this process`);
 }
 
-/** The one that the flags speak of, as the team knows it. */
+/** The team's record of the member that the flags name. */
 export function memberOf(team: Team, said: MemberIdentity): Result<TeamMember, string> {
   const record = team.read();
   if (!record.ok) return record;

@@ -20,20 +20,20 @@ import {
   teammateFlags,
 } from './teammate-launch.js';
 
-/** What starting a teammate takes besides the team. */
+/** What starting a teammate needs besides the team. */
 export interface StartParts {
   readonly base: TeamBase;
   readonly program: readonly string[];
   readonly way: TeammateWay;
-  /** Makes the team when the first one joins. */
+  /** Creates the team for its first teammate. */
   client(): Promise<Result<TeamClient, string>>;
-  /** Somebody is on his way out; whoever closes waits for it. */
+  /** Registers work that closing has to wait for. */
   pending(work: Promise<void>): void;
 }
 
 const COME_UP_MS = 30_000;
 const LOOK_MS = 100;
-/** What teammates always have. */
+/** Tools that every teammate has. */
 const TEAM_TOOLS: readonly string[] = [
   'SendMessage',
   'TaskCreate',
@@ -52,7 +52,7 @@ export async function startTeammate(
   const problem = teammateNameProblem(name);
   if (problem !== undefined) return err(problem);
   const apart = isInside ? undefined : notApart(base.config, heldHere(base));
-  // fail-closed: what could not be kept there is not given away.
+  // fail-closed: a restriction that a separate process would escape prevents it.
   if (apart !== undefined) {
     return err(
       `it cannot have a process of its own: ${apart}. It could work in this one: teammateMode "in-process"`,
@@ -79,7 +79,7 @@ export async function startTeammate(
   };
   const joined = await client.team.join(member);
   if (!joined.ok) return joined;
-  // What was for another one of that name is not for this one.
+  // Mail for an earlier member of this name is removed.
   const cleared = await client.boxes.remove(name, () => true);
   const start = isInside ? inProcess : inPane;
   const started = cleared.ok ? await start(parts, { client, member, wish, leadMode }) : cleared;
@@ -117,7 +117,7 @@ async function inProcess(
   const duty = new Duty({ name, planRequired, leadMode, warn });
   const leave = client.seat(agentId, name);
   client.duties.set(name, duty);
-  // Before it runs: how it stands later is for it to say.
+  // Set before it runs, because it changes its own state later.
   await setState(client, name, 'working', warn);
   const runtime = base.session.runtime();
   const task = await runtime.spawn({
@@ -157,14 +157,14 @@ async function inProcess(
   return ok({ member: { ...member, state: 'working' }, outputFile: task.value.outputFile });
 }
 
-/** `skills` and servers of a definition are for agents of another kind. */
+/** Adapts a definition for a teammate, which does not use `skills` and servers. */
 function ofTeam(definition: AgentDefinition): AgentDefinition {
   const { permissionMode, tools } = definition;
   return {
     ...definition,
     skills: [],
     mcpServers: [],
-    // What makes it plan first is kept by its duty, which can be lifted.
+    // The duty enforces planning, and can end it after approval.
     permissionMode: permissionMode === 'plan' ? undefined : permissionMode,
     tools: tools === undefined ? undefined : [...tools, ...TEAM_TOOLS],
   };
@@ -188,9 +188,9 @@ async function inPane(parts: StartParts, begin: Beginning): Promise<Result<Start
     argv: [...program, ...teammateFlags(identity, { way, leadMode, planRequired })],
     env,
     variables: {
-      // Where the new process finds what was left for it.
+      // Where the new process finds its launch file.
       CLAUDE_CONFIG_DIR: base.environment.configDir,
-      // Read when a program starts: it cannot be told later.
+      // Node reads this variable only at its start.
       ...(authorities === '' ? {} : { NODE_EXTRA_CA_CERTS: authorities }),
     },
   };
@@ -209,7 +209,7 @@ async function inPane(parts: StartParts, begin: Beginning): Promise<Result<Start
   }
   const pane = await openPane(order);
   const up = pane.ok ? await comesUp(client, name, () => isPaneOpen(pane.value, order)) : pane;
-  // Nothing is left lying about that another process could pick up.
+  // The launch file is removed, so that no other process can use it.
   dropLaunch(team, name);
   if (!pane.ok) return pane;
   if (!up.ok) {
@@ -235,7 +235,7 @@ function ownArguments(
     ...(definition.name === DEFAULT_AGENT ? [] : [`--agent=${definition.name}`]),
     `--session-id=${sessionId}`,
     `--append-system-prompt=${noteFor(begin)}`,
-    // There the lead approves plans, and nobody else.
+    // Only the lead approves plans there.
     ...(begin.member.planRequired
       ? ['--disallowedTools=ExitPlanMode', '--disallowedTools=EnterPlanMode']
       : []),
@@ -248,7 +248,7 @@ function definedTexts(env: Readonly<Record<string, string | undefined>>): Record
   );
 }
 
-/** The new process says by itself that it is there. */
+/** Waits until the new process has registered itself. */
 async function comesUp(
   client: TeamClient,
   name: string,

@@ -9,22 +9,22 @@ import { begunBy, releaseTasks } from './tasks.js';
 import type { TeamBase } from './team-base.js';
 import type { TeamClient } from './team-client.js';
 
-/** What a teammate says last is shown to the lead up to here. */
+/** How much of a teammate's last text the lead is shown. */
 const LONGEST_LAST = 8_000;
 
-/** What happens when a teammate has nothing more to do. One a teammate. */
+/** Decides what a teammate does when it has nothing left to do; one per teammate. */
 export function createIdleWait(base: TeamBase, client: TeamClient, duty: Duty): Stays {
   const { hooks, warn, team } = base;
   const { name } = duty;
   const cap = stopHookCap(base.environment.env);
   let kept = 0;
   let told: Promise<void> = Promise.resolve();
-  /** One after the other: the last one is how it stands. */
+  /** Changes run in order, so that the last one wins. */
   const changeTo = (state: TeammateState): Promise<void> => {
     told = told.then(() => setState(client, name, state, warn));
     return told;
   };
-  /** What hooks want to be done before it rests. */
+  /** Work that hooks require before it rests. */
   const moveOfHooks = async (scene: Scene): Promise<RestMove | undefined> => {
     for (const { id, subject, description } of await begunBy(base.tasks, team, name)) {
       const task = { id, subject, description, teammateName: name, teamName: team };
@@ -57,7 +57,7 @@ export function createIdleWait(base: TeamBase, client: TeamClient, duty: Duty): 
   };
 }
 
-/** Tells the lead that a teammate rests or has ended, and what it said last. */
+/** Sends the lead a teammate's last text when it rests or ends. */
 export function sendLast(
   client: TeamClient,
   { name, kind, text }: { name: string; kind: 'idle' | 'ended'; text: string },
@@ -76,7 +76,7 @@ export async function setState(
   if (!done.ok) warn(`the team does not know that ${name} is ${state}: ${done.error}`);
 }
 
-/** A teammate has left: the team knows it, and its unfinished tasks are open again. Returns those. */
+/** Records that a teammate has left, and reopens and returns its unfinished tasks. */
 export async function leaveTeam(
   { tasks, warn }: TeamBase,
   client: TeamClient,
@@ -89,7 +89,7 @@ export async function leaveTeam(
   return [];
 }
 
-/** What a teammate is told about its place; the program's own word. */
+/** The program's note to a teammate about its team. */
 export function teammateNote(facts: {
   readonly name: string;
   readonly team: string;

@@ -19,38 +19,38 @@ export interface AgentToolDeps {
   readonly book: Pick<AgentBook, 'resolve'>;
   runtime(): AgentRuntime;
   readonly words: ReportWords;
-  /** What stands for copies of the caller; undefined: they are not offered. */
+  /** The definition of a fork of the caller; undefined when forks are not offered. */
   forks(): AgentDefinition | undefined;
-  /** Why nothing is left to run by itself; undefined: it may. */
+  /** Why the agent may not start background agents; undefined when it may. */
   backgroundIsOff(agent: AgentRef): string | undefined;
   /** How many agents may run at once in this process. */
   mostRunning(): number;
-  /** Makes a teammate of an agent with a name. Absent: there are no teams. */
+  /** Starts a named agent as a teammate. Absent: there are no teams. */
   teammates?(wish: TeammateWish): Promise<Result<Started, string>>;
 }
 
 type Input = ToolInputs['Agent'];
 
 /**
- * Agents that one answer does not take: for those in the background, and those that agents start. One agent more than
- * may run is refused, so an answer that asks for many starts them a few at a time.
+ * Slots that the calls of one answer leave free for background and nested agents. Starting an agent over
+ * the limit is refused, so an answer with many calls starts them a few at a time.
  */
 const LEFT_FREE = 10;
 
-/** For an agent to begin. */
+/** How long a call waits for its background agent's first request. */
 const MOST_BEGINNING_MS = 50;
 
 export function agentTool(deps: AgentToolDeps): Tool<Input> {
   return defineTool({
     name: AGENT_TOOL,
     aliases: ['Task'],
-    // Nothing happens by it that is not a call of its own, and judged as such.
+    // The agent's actions are calls of its own and judged as such.
     kind: 'control',
     description,
-    /** Rules for a type hold for calls that leave it out. */
+    /** Fills in the default type, so that rules for it match calls without a type. */
     fromModel(input) {
       const given = typeof input.subagent_type === 'string' ? input.subagent_type : '';
-      // fail-closed: rules are about the name, not about the blanks around it or its form of Unicode.
+      // fail-closed: rules must match the type whatever its surrounding blanks and Unicode form.
       const type = given.trim().normalize('NFC');
       if (type === '') return { ...input, subagent_type: DEFAULT_AGENT };
       return { ...input, subagent_type: isFork(type) ? FORK_TYPE : type };
@@ -77,7 +77,7 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   if (problem !== undefined) return failed(problem);
   if (prompt.trim() === '')
     return failed('The agent was not started: The prompt is empty. Say what it is to do.');
-  // An agent with a name works with the agent of the conversation, unless it is a copy or works elsewhere.
+  // A named agent becomes a teammate of the main agent, unless it is a fork or has its own workspace.
   const isForTeam = context.agent.depth === 0 && isolation === undefined && fork === undefined;
   if (deps.teammates !== undefined && name !== undefined && isForTeam)
     return teammateOutput(
@@ -113,8 +113,8 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
   const task = started.value;
   if (!background) return finished(await task.ended, { task, notes, words: deps.words });
-  // Until its first request is on its way: what it does is not overtaken by what its parent says next. Hooks and servers
-  // may hold it up.
+  // Waits until the agent's first request is on its way, so that its parent's next step does not overtake
+  // it; limited, because hooks and servers may take long.
   const begun = new AbortController();
   const late = abortableDelay(MOST_BEGINNING_MS, begun.signal).catch(() => undefined);
   await Promise.race([task.atWork, late]);
@@ -128,14 +128,14 @@ function isFork(type: string): boolean {
 
 const LONGEST_NAME = 64;
 
-/** fail-closed: a name stands in what other models read, and must not speak to them. */
+/** fail-closed: the name is shown to other models and must not contain instructions. */
 function nameProblem(name: string): string | undefined {
   const isPlain = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:/@#+-]*$/u.test(name);
   if (isPlain && name.length <= LONGEST_NAME) return undefined;
   return `The name is not used: it may hold letters, digits, blanks and ._:/@#+-, begins with a letter or digit, and has at most ${LONGEST_NAME} characters. The agent was not started.`;
 }
 
-/** Waiting is the rule; a definition or the call may say otherwise. `notes`: what of the call did not count. */
+/** Foreground unless the definition or the call says otherwise; `notes` name the ignored parts of the call. */
 function howToRun(
   deps: AgentToolDeps,
   { input, agent, fork }: { input: Input; agent: AgentRef; fork: AgentDefinition | undefined },
@@ -208,7 +208,7 @@ async function finished(
   const { account, worktree, end } = report;
   const text = [await reportText(report, words), ...notes].join('\n');
   const isWorkable = end.kind === 'done' || end.kind === 'cut-off';
-  // The agent that asked has got nothing to work with.
+  // The parent got nothing to work with.
   const isError = !isWorkable && (end.kind !== 'failed' || report.text.trim() === '');
   const tree = worktree?.kept === true ? worktree : undefined;
   return {

@@ -45,7 +45,7 @@ describe('looking at a running agent', () => {
       expect(said.reason).not.toContain('WaitForAgents');
     }
     expect((await guard.decide(viewOf(tool, input))).reason).toContain('WaitForAgents');
-    // Another agent has not been told yet.
+    // Another agent has had no answer yet.
     expect((await guard.decide(viewOf(tool, input, 'a9'))).reason).not.toContain('WaitForAgents');
   });
 
@@ -74,7 +74,7 @@ describe('looking at a running agent', () => {
     expect(await said('Read', { file_path: '/s/tool-results/a123.output' }, 'a123')).toBe(
       undefined,
     );
-    // It is the output of the one and has the name of the other's.
+    // It is one agent's output under the other's name.
     expect(await said('Read', { file_path: '/t/out/agent-a123.jsonl' }, 'c1')).toBe('a123');
     expect(await said('Read', { file_path: '/t/out/agent-a123.jsonl' }, 'a123')).toBe('c1');
     expect(await said('Read', { file_path: '/w/a.txt' }, 'a123')).toBeUndefined();

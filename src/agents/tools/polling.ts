@@ -6,11 +6,11 @@ import type { AgentRun } from '../runtime/run.js';
 type Watched = Pick<AgentRun, 'id' | 'description' | 'outputFile'>;
 
 /**
- * Answers calls that only look whether a running agent has got anywhere: the first time with where it stands, from then
- * on with a refusal. Nothing is lost by it: the report arrives by itself.
+ * Answers calls that only check on a running agent: the first with its state, later ones with a refusal.
+ * Nothing is lost, because the report is delivered automatically.
  */
 export function pollingGuard(running: () => readonly Watched[]): Guard {
-  /** By agent and the one looked at: the call that was answered. One that is judged twice is still the first. */
+  /** The answered call, by agent and watched agent; judging the same call again gives the same answer. */
   const answered = new Map<string, string>();
   return {
     name: 'polling',
@@ -39,7 +39,7 @@ function refusal({ id, description }: Watched, isFirst: boolean): Finding {
   };
 }
 
-/** Whether a call names the output or the transcript of an agent, or asks for its output by its id. */
+/** Whether a call names the output or the transcript of an agent, or requests its output by id. */
 function looksAt({ agent, input, tool, subject }: GateCall, { id, outputFile }: Watched): boolean {
   if (id === agent.id) return false;
   if (input.task_id === id) return tool.name === 'BashOutput';
@@ -51,7 +51,7 @@ function looksAt({ agent, input, tool, subject }: GateCall, { id, outputFile }: 
   if (isRead) return true;
   const command = subject.command?.replace(/['"\\]/g, '') ?? '';
   if (command.includes(transcript)) return true;
-  // The name of the file alone tells when it is made of the id; another one may stand for anything.
+  // The file name alone identifies the output only if it contains the id.
   const name = basename(outputFile).includes(id) ? basename(outputFile) : outputFile;
   return name !== '' && command.includes(name);
 }

@@ -25,7 +25,7 @@ type Input = ToolInputs['SendMessage'];
 export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
   return defineTool({
     name: SEND_MESSAGE,
-    // Whatever the other agent does then is a call of its own, and judged as such.
+    // The receiver's actions are calls of its own and judged as such.
     kind: 'control',
     description,
     subject: ({ to, summary, message }) => ({
@@ -36,7 +36,6 @@ export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
   });
 }
 
-/** Says something to an agent of this session. */
 export async function sendPlain(
   deps: SendMessageDeps,
   input: Input,
@@ -50,7 +49,7 @@ export async function sendPlain(
   const { roster } = deps.runtime();
   const namesakes = roster.list().filter(({ ref }) => ref.name === to);
   const [first, ...others] = namesakes;
-  // fail-closed: whoever had the name when it was learnt may not be the one who has it now.
+  // fail-closed: the name's current owner may not be the agent that the sender meant.
   if (first !== undefined && others.length > 0 && roster.find(to)?.id !== to) {
     return failure(ambiguous(to, namesakes, roster.find(to)));
   }
@@ -72,7 +71,7 @@ async function goOn(
   { id, message, agent, toolUseId }: Message,
 ): Promise<ToolOutput> {
   const known = runtime().roster.find(id);
-  // It has said its last word but is not quite gone: it can be gone on with as soon as it is.
+  // It is about to end and can be resumed right after.
   await known?.ended;
   const end = known?.report()?.end ?? deliveries.endOf(id);
   const refusal = whyNot(id, end, known);
@@ -94,7 +93,7 @@ function whyNot(
   end: AgentEnd | undefined,
   task: AgentRun | undefined,
 ): string | undefined {
-  // fail-closed: what a person has stopped, no agent starts again.
+  // fail-closed: an agent does not restart what a person stopped.
   if (end?.kind === 'cancelled' && end.by === 'person') {
     return `${id} was stopped by a person. Only that person can go on with it: nothing was sent. Do not start the same work in another way; tell the user.`;
   }
@@ -131,13 +130,13 @@ function sent(id: string, text: string): ToolOutput {
   return { content: text, structured: { success: true, agentId: id, message: text } };
 }
 
-/** How people and models call an agent. */
+/** An agent's name for people and models. */
 export function label({ ref, description }: Pick<AgentRun, 'ref' | 'description'>): string {
   const name = ref.name === undefined ? ref.path : `${oneLine(ref.name)}, ${ref.path}`;
   return `${name} ("${oneLine(description)}")`;
 }
 
-/** What a model chose to write, in a line of the program. */
+/** Text of a model in a line of the program. */
 function oneLine(text: string): string {
   return escapeReport(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }

@@ -57,10 +57,10 @@ async function wait(
     const enough = input.until === 'any' ? Promise.race(ends) : Promise.all(ends);
     const over = new AbortController();
     const time = abortableDelay(seconds * 1_000, AbortSignal.any([signal, over.signal]));
-    // Until enough have ended, the time is up, or the call is interrupted.
+    // Until enough agents have ended, the time is up, or the call is interrupted.
     await Promise.race([enough, time.catch(() => undefined)]);
     over.abort();
-    // Whoever is interrupted reads no result: reports then arrive by themselves.
+    // An interrupted call has no result, so the reports are delivered as messages.
     if (signal.aborted) return failure('Interrupted while waiting. The agents go on.');
     const come = hold.take({ agentId: agent.id, toolUseId });
     return answer(deps, tasks, come);
@@ -69,7 +69,7 @@ async function wait(
   }
 }
 
-/** Whoever has ended just now is not waited for, but is not passed over either. */
+/** Shows agents that have just ended, whose reports are on their way. */
 function nobody(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
   const ended = deps
     .runtime()
@@ -79,7 +79,7 @@ function nobody(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
   return { content: 'There are no agents to wait for.' };
 }
 
-/** Only agents below the caller: waiting for one above would never end. */
+/** Chooses among the caller's descendants only: waiting for an ancestor would never end. */
 function choose(
   { runtime }: WaitForAgentsDeps,
   ids: readonly string[] | undefined,
@@ -112,7 +112,7 @@ function choose(
   return ok(found);
 }
 
-/** Whether it reports to one of these: that is nearer to it than whoever asks. */
+/** Whether the agent reports to another running descendant instead of the caller. */
 function hasNearer({ ref: { path } }: AgentRun, running: readonly AgentRun[]): boolean {
   return running.some(({ ref }) => path.startsWith(`${ref.path}/`));
 }

@@ -19,40 +19,39 @@ import {
 import { endWorktree, wholeStatus } from './worktree-end.js';
 
 export interface WorkspaceDeps extends WorktreeDeps {
-  /** Where private directories are made. */
+  /** Parent of private directories. */
   readonly temporaryDirectory: string;
   readonly settings: WorktreeSettings;
-  /** Hooks that make trees in git's place. */
+  /** Hooks that create worktrees in place of git. */
   readonly hooks?: WorktreeHooks | undefined;
   readonly ledger?: Pick<WriteLedger, 'writesOf'> | undefined;
 }
 
 export interface WorkspaceRequest {
   readonly definition: Pick<AgentDefinition, 'workspace'>;
-  /** In a tree of its own, whatever the definition says. */
+  /** Forces a worktree of its own. */
   readonly isApart?: boolean;
-  /** The agent that will work there. */
   readonly agent: AgentRef;
   readonly parent: Workspace;
-  /** Whose place it starts from. */
+  /** The agent whose workspace it starts from. */
   readonly parentRef: AgentRef;
   readonly signal: AbortSignal;
 }
 
-/** The place of an agent, for as long as it lives. */
+/** An agent's workspace while it lives. */
 export interface OpenedWorkspace {
   readonly workspace: Workspace;
-  /** What the agent's reference says about it. The fence goes by this. */
+  /** The fields of the agent's reference that confine it to the workspace. */
   readonly ref: Pick<AgentRef, 'isolation' | 'workspace'>;
-  /** For the agent's first message. */
+  /** A note for the agent's first message. */
   readonly notice?: string;
-  /** `text`: the agent's last answer; files of a private directory that it names are kept. */
+  /** `text` is the agent's last answer; files of a private directory that it names are kept. */
   close(text?: string): Promise<LeftWorktree | undefined>;
 }
 
 type Opening = Result<OpenedWorkspace, string>;
 
-/** Opens the place that a definition and a call ask for, or says why it cannot be had. */
+/** Opens the workspace that a definition and a call require, or returns why it cannot. */
 export async function openAgentWorkspace(
   deps: WorkspaceDeps,
   request: WorkspaceRequest,
@@ -71,27 +70,30 @@ export async function openAgentWorkspace(
   }
 }
 
-/** The very directory that an agent had before, whoever resumes it now. */
+/** Opens the same directory for a resumed agent, whoever resumes it. */
 export async function reopenWorkspace(
   fs: FileSystem,
   { path, agent, parent }: { path: string; agent: AgentRef; parent: Workspace },
 ): Promise<Opening> {
-  // fail-closed: what has its name now need not be its place.
+  // fail-closed: the path may now lead to another directory.
   if ((await fs.stat(path))?.kind !== 'directory' || (await fs.realPath(path)) !== path) {
     return err(`its workspace ${path} is not there any more, or leads elsewhere`);
   }
   const { isolation } = agent;
   return ok({
-    // Apart from the main checkout, it does not get that one's directories from whoever resumes it.
+    // A worktree agent does not get the directories of the main checkout from the agent that resumes it.
     workspace: new AgentPlace(path, () => (isolation === 'worktree' ? [] : parent.roots)),
     ref: { workspace: path, isolation },
     close: async () => undefined,
   });
 }
 
-/** Steps of an agent's own, in its parent's directories or confined to `home`; then others may be looked at. */
+/**
+ * A workspace with its own current directory, in its parent's roots or confined to `home`, with other
+ * readable directories.
+ */
 class AgentPlace implements Workspace {
-  /** Files that agents wrote to whom this place was lent. */
+  /** Files written by agents that used this workspace. */
   readonly wroteBelow = new Set<string>();
   cwd: string;
   readonly #home: string | undefined;
@@ -109,14 +111,14 @@ class AgentPlace implements Workspace {
     return [home, ...this.#others().filter((root) => root !== home)];
   }
 
-  /** Wherever a command went, the next one begins inside. */
+  /** A directory outside is ignored, so that the next command starts inside. */
   setCwd(directory: string): void {
     const home = this.#home;
     this.cwd = home === undefined || isInside(directory, home) ? directory : home;
   }
 }
 
-/** What was written in a place by its agent, and by those that it lent the place to and that have ended. */
+/** Files written in a workspace by its agent and by ended agents that shared it. */
 function writesIn(
   { ledger }: Pick<WorkspaceDeps, 'ledger'>,
   own: AgentPlace,
@@ -125,7 +127,10 @@ function writesIn(
   return [...(ledger?.writesOf(agent.path) ?? []), ...own.wroteBelow];
 }
 
-/** A place in the parent's: a tree is kept for the work of everybody in it, and only its owner closes it. */
+/**
+ * A workspace shared with the parent: closing it passes on the list of written files, because only the
+ * owner removes a worktree.
+ */
 function lentPlace(
   deps: Pick<WorkspaceDeps, 'ledger'>,
   { agent, parent }: WorkspaceRequest,
@@ -141,7 +146,10 @@ function lentPlace(
   };
 }
 
-/** The parent's place, with steps of its own in it. Whoever is confined starts nobody outside of it. */
+/**
+ * The parent's workspace with a current directory of its own; a confined agent's descendants are confined
+ * as well.
+ */
 function inherited(deps: WorkspaceDeps, request: WorkspaceRequest): OpenedWorkspace {
   const { parent, parentRef } = request;
   const { isolation, workspace: home } = parentRef;
@@ -161,7 +169,7 @@ async function openDirectory(
   const path = await fs.realPath(resolve(base, wished));
   const allowed = parentRef.workspace === undefined ? parent.roots : [parentRef.workspace];
   const within = await Promise.all(allowed.map((root) => fs.realPath(root)));
-  // fail-closed: by where it really is, not by what it is called.
+  // fail-closed: checked by its real path, not by its name.
   if (!within.some((root) => isInside(path, root))) {
     return err(
       `the workspace ${wished} leads to ${path}, outside of ${allowed.join(', ')}. Name a directory inside`,
@@ -188,7 +196,7 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
   const roots = await Promise.all(
     parent.roots.map(async (root) => ({ root, real: await fs.realPath(root) })),
   );
-  // Directories that were added to the session stay readable; the checkout itself does not.
+  // Directories added to the session stay readable, but the main checkout does not.
   const outside = roots.filter(({ real }) => !isInside(real, main) && !isInside(main, real));
   const others = outside.map(({ root }) => root);
   const at = parentRef.workspace === undefined ? (parent.roots[0] ?? parent.cwd) : main;
@@ -201,7 +209,7 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
   });
 }
 
-/** Of a session in a sub-directory of its repository: the same one, in the tree. */
+/** For a session in a subdirectory of its repository, the same subdirectory of the worktree. */
 async function startIn(
   fs: FileSystem,
   { path, main }: { readonly path: string; readonly main: string },
@@ -214,10 +222,10 @@ async function startIn(
   return isThere ? start : path;
 }
 
-/** The agent may have been stopped; its tree is tidied up all the same. */
+/** Cleanup runs even if the agent was cancelled. */
 const NEVER = new AbortController().signal;
 
-/** Undefined: no hook makes trees. */
+/** Undefined: no hook creates worktrees. */
 async function openHookTree(
   deps: WorkspaceDeps,
   { agent, parent, signal }: WorkspaceRequest,
@@ -241,7 +249,7 @@ async function openHookTree(
       const written = wrote.map((file) => relative(path, file));
       const changes = head.ok ? await changesSince(deps, path, head.value) : undefined;
       const changed = [...new Set([...(changes ?? []), ...written])];
-      // fail-closed: what may hold work is nobody's to remove.
+      // fail-closed: a worktree that may contain work is not removed.
       if (changes === undefined || changed.length > 0) {
         return { path, branch, kept: true, changed };
       }
@@ -251,7 +259,7 @@ async function openHookTree(
   });
 }
 
-/** Undefined: nobody can tell. */
+/** Undefined: the changes cannot be determined. */
 async function changesSince(
   { fs, git }: WorkspaceDeps,
   path: string,
@@ -271,7 +279,7 @@ async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Prom
   const path = join(parent, name);
   await fs.makeDirectory(path, { mode: 0o700 });
   const made = await fs.lstat(path);
-  // fail-closed: a directory that is not ours alone is no private one.
+  // fail-closed: a directory that others can access is not private.
   if (made?.kind !== 'directory' || made.foreign === true || (made.mode & 0o077) !== 0) {
     return err(`no private directory could be made in ${parent}. Check TMPDIR and the umask`);
   }
@@ -281,7 +289,7 @@ async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Prom
     notice: scratchNotice(path),
     async close(text) {
       const isEmpty = (await fs.list(path)).length === 0;
-      // Nobody knows whether the result speaks of it: what may be a result is not thrown away.
+      // Kept when the last answer is missing or names it, because it may hold results.
       const isNamed = text === undefined || text.includes(path);
       if (isEmpty || !isNamed) await fs.remove(path, { recursive: true });
       return undefined;

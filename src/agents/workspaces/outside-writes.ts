@@ -5,16 +5,15 @@ import type { WriteLedger } from '../../tools/files/write-ledger.js';
 import { statusFiles } from './worktree-end.js';
 
 export interface OutsideWrites {
-  /** Files outside of the workspace that the agent wrote, surely or as far as anybody can tell. */
+  /** Files outside the workspace that the agent certainly or probably wrote. */
   finish(): Promise<readonly string[]>;
 }
 
 const MOST_FILES = 10_000;
 
 /**
- * Looks at the project before and after an agent works: programs that it runs may write where no
- * analysis of the command line could see it. What changed while one of its commands ran, and while
- * nobody else's did, is taken to be its doing.
+ * Compares the project before and after an agent works, because its programs may write files that no
+ * command analysis sees. A file that changed while only this agent's commands ran is attributed to it.
  */
 export async function trackOutsideWrites(
   parts: {

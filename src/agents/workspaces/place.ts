@@ -27,23 +27,26 @@ export interface PlaceParts
     WorkspaceDeps,
     'fs' | 'processes' | 'env' | 'temporaryDirectory' | 'warn' | 'hooks'
   > {
-  /** The repository's root, or where the session works. */
+  /** The repository's root, or the session's directory. */
   readonly projectDir: string;
   ledger(): WriteLedger;
   /** Whether a person trusts the folder. */
   isTrusted(): Promise<boolean>;
-  /** Asked for each agent. */
+  /** Read again for each agent. */
   settings(): WorktreeSettings;
 }
 
-/** A place with what the agent's reference says about it. */
+/** A workspace with the matching fields of the agent's reference. */
 export interface OpenedPlace extends ChildPlace {
   readonly ref: OpenedWorkspace['ref'];
 }
 
 type PlaceRequest = Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal' | 'reopen'>;
 
-/** Opens places for agents that are to have one of their own. Undefined: the parent's. */
+/**
+ * Creates the function that opens agents' own workspaces; it returns undefined for agents that share their
+ * parent's.
+ */
 export function createChildPlaces(parts: PlaceParts) {
   const { fs, projectDir } = parts;
   const git = createGit(parts);
@@ -53,7 +56,7 @@ export function createChildPlaces(parts: PlaceParts) {
     parent: Workspace,
   ): Promise<Result<OpenedPlace, string> | undefined> => {
     const { definition, isolation, reopen, parent: parentRef, signal } = request;
-    // One that is resumed goes back to its own tree.
+    // A resumed agent returns to its own worktree.
     const isBack = agent.isolation === 'worktree' && agent.workspace !== parentRef.workspace;
     const isApart = isolation === 'worktree' || definition.isolation === 'worktree' || isBack;
     const isFenced = parentRef.workspace !== undefined;
@@ -70,7 +73,7 @@ export function createChildPlaces(parts: PlaceParts) {
           : await reopenWorkspace(fs, { path: reopen, agent, parent });
       return opened.ok ? ok(await placeOf(opened.value)) : opened;
     } catch (thrown) {
-      // fail-closed: without its own place it does not work in somebody else's.
+      // fail-closed: without its own workspace an agent does not run in another one.
       return err(`the workspace of the agent could not be opened: ${messageOf(thrown)}`);
     }
 
@@ -86,7 +89,7 @@ export function createChildPlaces(parts: PlaceParts) {
         workspace,
         ref,
         isolation: ref.isolation,
-        // What the parent has seen says nothing about files of another tree.
+        // A new worktree's files differ from those that the parent has read.
         readState: isNew ? createReadState() : undefined,
         notes: notice === undefined ? undefined : [notice],
         async finish(text) {
@@ -106,7 +109,7 @@ export interface WorkspaceParts {
   toolRuntime(): { readonly builtins: { readonly ledger: WriteLedger } };
 }
 
-/** Workspaces of agents: how they come about, and what keeps agents in them. */
+/** Opens the workspaces of agents and the guard that confines agents to them. */
 export function openWorkspaces(
   { cwd }: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,

@@ -7,9 +7,9 @@ import type { MadeWorktree, WorktreeDeps } from './worktree.js';
 type EndDeps = Pick<WorktreeDeps, 'fs' | 'git' | 'warn'>;
 
 /**
- * The agent has ended: a tree in which nothing was done goes, with its branch; any other one stays and
- * is told of. fail-closed: where git cannot say, the tree stays. `wrote`: files that tools of the agent
- * wrote, ignored ones too.
+ * Removes an ended agent's worktree and branch if nothing was done in it, and otherwise keeps and reports
+ * them. fail-closed: when git cannot tell, the worktree is kept. `wrote` are files that the agent's tools
+ * wrote, including ignored ones.
  */
 export async function endWorktree(
   deps: EndDeps,
@@ -45,10 +45,13 @@ interface Changes {
   readonly moved: boolean;
 }
 
-/** Each is asked about by itself, and one is enough to keep the tree. */
+/** Each is queried separately, and one is enough to keep the worktree. */
 const MOST_COMMITS = 50;
 
-/** Asked by the directory that git itself keeps: what the tree says about its repository is the agent's. */
+/**
+ * Queries git with its own directory for the worktree, because the agent could have changed the link in the
+ * worktree itself.
+ */
 async function changesIn(
   deps: EndDeps,
   { path, gitDir, base, branch, links, main }: MadeWorktree,
@@ -61,7 +64,7 @@ async function changesIn(
   if (!head.ok) return head;
   const isElsewhere = (commit: string): boolean => commit !== base;
   const now = head.value.trim().split('\n').filter(isElsewhere);
-  // What is to be told where the tree itself has moved is where it is now.
+  // Commits elsewhere only matter when the worktree's own branch has not moved.
   const made = now.length > 0 ? ok(now) : await madeElsewhere(git, branch);
   if (!made.ok) return made;
   const commits = new Set(made.value.filter(isElsewhere).slice(0, MOST_COMMITS));
@@ -76,8 +79,8 @@ async function changesIn(
 }
 
 /**
- * Commits that were made in the tree and are not where it is now: on other branches, on none, and
- * stashes. The first two are known by the tree's own log, which goes with it.
+ * Commits made in the worktree that it no longer points to: on other branches, on none, and in stashes. The
+ * worktree's reflog, which is removed with it, knows the first two.
  */
 async function madeElsewhere(
   git: (...args: string[]) => Promise<Result<string, string>>,
@@ -93,22 +96,22 @@ async function madeElsewhere(
   return ok([...made, ...stashed].flatMap((line) => line.split(' ', 1)));
 }
 
-/** Which tree git is asked about, and from where. */
+/** The worktree to query, and from which directory. */
 interface Asked {
-  /** Options that name the repository and the tree. */
+  /** Options that name the repository and the worktree. */
   readonly here: readonly string[];
   readonly path: string;
   readonly cwd: string;
 }
 
-/** Settings by which git would take a file for unchanged without looking at it. */
+/** Overrides settings by which git would consider a file unchanged without reading it. */
 const LOOK: readonly string[] = [
   'core.ignoreStat=false',
   'core.checkStat=default',
   'core.trustctime=true',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Files that git lists as changed or not tracked, those too that it was told not to look at. */
+/** Files that git lists as changed or untracked, including those marked to be ignored. */
 export async function wholeStatus(
   deps: Pick<WorktreeDeps, 'fs' | 'git'>,
   asked: Asked,
@@ -118,7 +121,7 @@ export async function wholeStatus(
   return shown.ok ? await statusFiles(deps.git, cwd, [...LOOK, ...here]) : shown;
 }
 
-/** Files that git lists as changed or not tracked, from the top of the tree. */
+/** Files that git lists as changed or untracked, relative to the top of the worktree. */
 export async function statusFiles(
   git: Git,
   cwd: string,
@@ -132,7 +135,7 @@ export async function statusFiles(
       '-z',
       '--untracked-files=all',
       '--no-renames',
-      // fail-closed: a repository inside brings filters of its own, which git would run to look into it.
+      // fail-closed: an embedded repository may configure filters, which git would run.
       '--ignore-submodules=dirty',
     ],
     { cwd },
@@ -141,8 +144,8 @@ export async function statusFiles(
 }
 
 /**
- * Takes the marks "assume unchanged" and "skip worktree" from files, by which changes of theirs would
- * not be seen. fail-closed: where that does not work, nobody knows what changed.
+ * Clears the marks "assume unchanged" and "skip worktree", which hide changes. fail-closed: if that fails,
+ * the changes are unknown.
  */
 async function showHidden(
   { fs, git }: Pick<WorktreeDeps, 'fs' | 'git'>,
@@ -158,7 +161,7 @@ async function showHidden(
   const isSparse = sparse.ok && sparse.value.trim() === 'true';
   const present: string[] = [];
   for (const file of skipped) {
-    // A file that a sparse checkout leaves out is not there, and nobody has removed it.
+    // A file left out by a sparse checkout is absent without having been deleted.
     if (!isSparse || (await fs.lstat(join(path, file))) !== undefined) present.push(file);
   }
   for (const [option, files] of [
@@ -179,13 +182,13 @@ async function removeTree(
   { path, branch, main, base, links }: MadeWorktree,
 ): Promise<Result<void, string>> {
   for (const link of links) {
-    // Only the link goes; a directory in its place is somebody's work.
+    // Only a link is removed; a directory in its place is work.
     if ((await fs.lstat(join(path, link)))?.kind === 'symlink') await fs.remove(join(path, link));
   }
-  // Without force: git looks once more, and keeps what has changes.
+  // Without force, so that git checks again and keeps changes.
   const removed = await git(['worktree', 'remove', path], { cwd: main });
   if (!removed.ok) return removed;
-  // Only if it is still where it began.
+  // Only if the branch has not moved.
   const gone = await git(['update-ref', '-d', `refs/heads/${branch}`, base], { cwd: main });
   if (!gone.ok) warn(`the branch ${branch} stays: ${gone.error}`);
   return ok(undefined);

@@ -17,47 +17,44 @@ export interface WorktreeDeps {
   readonly git: Git;
   readonly processes: Pick<ProcessSupervisor, 'run'>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Tells people what did not work and stops nothing. */
+  /** Shows a warning that stops nothing. */
   warn(text: string): void;
 }
 
-/** A working tree of an agent, made by git. */
+/** An agent's worktree made by git. */
 export interface MadeWorktree {
-  /** With links followed. */
   readonly path: string;
   readonly branch: string;
-  /** The checkout that it lies in. */
+  /** The checkout that contains it. */
   readonly main: string;
-  /** Where git keeps what belongs to this tree. What stands in the tree itself is the agent's. */
+  /** Git's directory for this worktree; the one inside the worktree could be changed by the agent. */
   readonly gitDir: string;
-  /** The commit that it began with. */
   readonly base: string;
-  /** It was there already, with work in it. */
+  /** It existed already, with work in it. */
   readonly reused: boolean;
-  /** Links to directories of the main checkout, relative to the tree. */
+  /** Links to directories of the main checkout, relative to the worktree. */
   readonly links: readonly string[];
 }
 
 const TREES = '.claude/worktrees';
 
-/** What settings say about trees of agents. */
 export interface WorktreeSettings {
-  /** `head`: what the parent has committed; `fresh`: the default branch of the remote, as last fetched. */
+  /** `head`: the parent's commit; `fresh`: the remote's default branch as last fetched. */
   readonly baseRef: 'fresh' | 'head';
-  /** Directories of the project that a tree gets as links, for looking. */
+  /** Directories of the project that a worktree gets as links, for reading. */
   readonly symlinkDirectories: readonly string[];
-  /** The only paths that a tree holds; empty: all. */
+  /** The only paths in a worktree; empty means all. */
   readonly sparsePaths: readonly string[];
 }
 
-/** Agents go on from their parent's commit unless told otherwise. */
+/** Agents start from their parent's commit by default. */
 export const WORKTREE_DEFAULTS: WorktreeSettings = {
   baseRef: 'head',
   symlinkDirectories: [],
   sparsePaths: [],
 };
 
-/** Makes a tree on a branch of its own, from what is committed at `cwd`, and locks it. */
+/** Creates and locks a worktree on a new branch from the commit at `cwd`. */
 export async function makeWorktree(
   deps: WorktreeDeps,
   wish: { readonly name: string; readonly cwd: string; readonly settings: WorktreeSettings },
@@ -91,13 +88,13 @@ async function originOf(
   }
   const checkout = await fs.realPath(top.value.trim());
   const nearest = nearestRepository(await fs.realPath(cwd));
-  // fail-closed: by `core.worktree` a repository may name any directory as its own.
+  // fail-closed: `core.worktree` lets a repository claim any directory as its own.
   if (nearest === undefined || (await fs.realPath(nearest)) !== checkout) {
     return err(
       `the configuration of the repository at ${nearest ?? cwd} names ${checkout} as its working tree, so no tree is made there. Remove core.worktree from its configuration`,
     );
   }
-  // Trees do not lie in trees: the one of a nested agent stands beside its parent's.
+  // Worktrees are not nested: a nested agent's worktree lies beside its parent's.
   const outer = /^(.+?)\/\.claude\/worktrees\/[^/]+$/.exec(toPosix(checkout))?.[1];
   const refs = baseRef === 'fresh' ? ['refs/remotes/origin/HEAD', 'HEAD'] : ['HEAD'];
   for (const ref of refs) {
@@ -109,11 +106,11 @@ async function originOf(
   );
 }
 
-/** The directory of all trees. */
+/** Creates the directory of all worktrees. */
 async function prepareDirectory(deps: WorktreeDeps, main: string): Promise<Result<void, string>> {
   const { fs } = deps;
   const directory = join(main, TREES);
-  // fail-closed: a link there is anybody's who can commit.
+  // fail-closed: anyone who can commit could place a link there.
   if ((await fs.realPath(directory)) !== directory) {
     return err(
       `${directory} goes through a symbolic link, so no tree is made there. Remove the link`,
@@ -124,7 +121,7 @@ async function prepareDirectory(deps: WorktreeDeps, main: string): Promise<Resul
   return ok(undefined);
 }
 
-/** Trees are no files of the checkout that they lie in. Said where git keeps what is not committed. */
+/** Excludes worktrees from the status of the checkout that contains them, in git's local exclude file. */
 async function keepOutOfStatus({ fs, git, warn }: WorktreeDeps, main: string): Promise<void> {
   const line = `/${TREES}/`;
   const common = await git(['rev-parse', '--git-common-dir'], { cwd: main });
@@ -178,7 +175,7 @@ async function addTree(
   return ok(isThere ? 'reused' : 'new');
 }
 
-/** Locks it and brings what git does not: ignored files that are wanted, shared directories. */
+/** Locks the worktree and adds what git does not: wanted ignored files and shared directories. */
 async function furnish(
   deps: WorktreeDeps,
   tree: Omit<MadeWorktree, 'gitDir' | 'links'>,
@@ -203,7 +200,7 @@ async function furnish(
   return ok({ ...tree, gitDir: gitDir.value.trim(), links });
 }
 
-/** False: something else of that name came with the tree. */
+/** False: the worktree has another file of that name. */
 async function linkDirectory(
   { fs, processes, env }: WorktreeDeps,
   { main, path }: Pick<MadeWorktree, 'main' | 'path'>,
@@ -211,7 +208,7 @@ async function linkDirectory(
 ): Promise<Result<boolean, string>> {
   const source = join(main, name);
   const target = join(path, name);
-  // fail-closed: only a real directory of the checkout, and only where nothing is.
+  // fail-closed: only a real directory of the checkout is linked, and only where nothing exists.
   const isPlain = (await fs.realPath(source)) === source && source.startsWith(`${main}/`);
   const isThere = (await fs.stat(source))?.kind === 'directory';
   const inPlace = (await fs.realPath(dirname(target))) === dirname(target);
@@ -232,7 +229,7 @@ async function linkDirectory(
   return exitCode === 0 ? ok(true) : err(`could not be linked: ${startError ?? stderr.trim()}`);
 }
 
-/** A tree that nobody has worked in yet. */
+/** Removes a worktree that was not used yet. */
 async function discard(
   { git, warn }: WorktreeDeps,
   { main, path, branch, base }: TreePlan,
@@ -248,8 +245,8 @@ const MOST_FILES = 5_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Copies files that git ignores and `.worktreeinclude` names into a new tree: local settings, keys of
- * a test account. Nothing is taken or put through a symbolic link.
+ * Copies files that git ignores and `.worktreeinclude` names into a new worktree, such as local settings or
+ * test keys. Nothing is copied from or to a symbolic link.
  */
 async function copyIncluded(
   { fs, git, warn }: WorktreeDeps,
@@ -276,7 +273,7 @@ async function copyIncluded(
   }
 }
 
-/** Named by the list and ignored by git: what git has comes with the tree, the rest is nobody's. */
+/** Files named by the list and ignored by git; tracked ones come with the worktree, and others are left out. */
 async function namesToCopy(git: Git, main: string): Promise<Result<readonly string[], string>> {
   const list = `--exclude-from=${join(main, LIST)}`;
   const named = await git(['ls-files', '-z', '--others', '--ignored', list], { cwd: main });
@@ -294,7 +291,7 @@ async function copyOne(
   fs: FileSystem,
   { from, to, tree }: { from: string; to: string; tree: string },
 ): Promise<number | undefined> {
-  // fail-closed: a link on the way, in or out, leads where nobody meant.
+  // fail-closed: a link on either path may lead elsewhere.
   if ((await fs.realPath(from)) !== from) return undefined;
   const stat = await fs.lstat(from);
   if (stat?.kind !== 'file' || (await fs.lstat(to)) !== undefined) return undefined;
@@ -306,8 +303,8 @@ async function copyOne(
 }
 
 /**
- * What an agent is told about its place before its task. It names no path but its own: what is not
- * in the prompt is not worked on by mistake.
+ * A note to an agent about its workspace before its task. It names no other path, so that the agent does
+ * not work there by mistake.
  */
 export function worktreeNotice({ path, branch }: { path: string; branch?: string }): string {
   const on = branch === undefined || branch === '' ? '' : ` on the branch ${branch}`;

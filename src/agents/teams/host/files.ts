@@ -8,7 +8,7 @@ import { nodeProcesses } from '../../../platform/process/process-stamp.js';
 
 const WAIT_MS = 15_000;
 
-/** What agents of several processes that work together ask of the disk. */
+/** File operations of processes that work in one team. */
 export const teamFiles = {
   ...nodeProcesses,
   readOwn: stateFiles.readOwn,
@@ -16,8 +16,8 @@ export const teamFiles = {
   remove: stateFiles.remove,
 
   /**
-   * Runs `work` while no other process, and nobody else in this one, holds the lock. The lock of a
-   * process that is gone does not count, however it went. An error: it was not free in time.
+   * Runs `work` while holding the lock, exclusively among processes and within this one. The lock of a dead
+   * process is ignored. An error: the lock was not free in time.
    */
   async exclusive<T>(lock: string, work: () => T | Promise<T>): Promise<Result<T, string>> {
     try {
@@ -31,8 +31,8 @@ export const teamFiles = {
   },
 
   /**
-   * Writes a private file that is on the disk, and whole, when this returns. Throws, also for one
-   * that would be too long for `readOwn`: what nobody can read any more would be lost.
+   * Writes a private file durably and completely. Throws also when it would be too long for `readOwn`,
+   * because it could not be read again.
    */
   keep(path: string, text: string): void {
     if (Buffer.byteLength(text, 'utf8') > MOST_OWN_BYTES) {
@@ -41,12 +41,12 @@ export const teamFiles = {
     stateFiles.writeDurable(path, text);
   },
 
-  /** Makes a directory for its owner alone, or says why the one that is there cannot be used. */
+  /** Creates a directory for its owner only, or returns why the existing one cannot be used. */
   ownDirectory(path: string): string | undefined {
     try {
       makePrivateDirectory(path);
       const stat = lstatSync(path);
-      // fail-closed: what others could have put there is not worked with.
+      // fail-closed: a directory that others control is not used.
       if (!stat.isDirectory()) return `${path} is not a directory of its own`;
       if (process.getuid !== undefined && stat.uid !== process.getuid()) {
         return `${path} belongs to another user`;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { err, ok, type Result } from '../../../lib/result.js';
 
-/** A program of its own, to be shown beside the one that starts it. */
+/** A program to run in a terminal pane. */
 export interface PaneOrder {
   readonly way: 'tmux' | 'iterm2';
   readonly team: string;
@@ -9,35 +9,35 @@ export interface PaneOrder {
   readonly cwd: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Variables of the new program. Everybody may see them. */
+  /** Environment variables of the new program, visible to other users. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Names the server and the environment of a pane. */
+/** Identifies the server and the environment of a pane. */
 type PanePlace = Pick<PaneOrder, 'way' | 'team' | 'env'>;
 
 const DEADLINE_MS = 20_000;
 const CONTROL = /\p{Cc}/u;
 
-/** The id of the new pane, or why there is none. */
+/** Opens a pane and returns its id, or the reason why it cannot. */
 export function openPane(order: PaneOrder): Promise<Result<string, string>> {
   return order.way === 'tmux' ? openTmux(order) : openIterm(order);
 }
 
-/** Whether something still runs there. */
+/** Whether the pane still exists. */
 export async function isPaneOpen(pane: string, place: PanePlace): Promise<boolean> {
   if (place.way === 'iterm2') return true;
   const seen = await tmux([...serverOf(place), 'list-panes', '-a', '-F', '#{pane_id}'], place);
   return seen.ok && seen.value.split('\n').includes(pane);
 }
 
-/** Ends what runs there. Nothing happens where it has ended. */
+/** Closes the pane with its program; an already closed one is ignored. */
 export async function closePane(pane: string, place: PanePlace): Promise<void> {
   if (place.way === 'tmux') await tmux([...serverOf(place), 'kill-pane', '-t', pane], place);
   else await call('it2', ['session', 'close', '-f', '-s', pane], place);
 }
 
-/** Inside of tmux: beside the one who asks. Elsewhere: in a server of the team's own, to be attached to. */
+/** Inside tmux the caller's server; otherwise a separate server of the team that a person can attach to. */
 function serverOf({ team, env }: Pick<PaneOrder, 'team' | 'env'>): readonly string[] {
   return (env.TMUX ?? '') === '' ? ['-L', `portcullis-${team}`] : [];
 }
@@ -51,13 +51,13 @@ async function openTmux(order: PaneOrder): Promise<Result<string, string>> {
       ? ['split-window', '-d', '-h', ...(beside === '' ? [] : ['-t', beside])]
       : ['new-session', '-d', '-s', `${team}-${name}`, '-x', '160', '-y', '48'];
   const variables = assignments(order).flatMap((one) => ['-e', one]);
-  // No `-c`: what tmux reads there it expands, commands included. It takes the directory of who asks.
+  // No `-c`, because tmux expands its value, including commands; a pane starts in the caller's directory anyway.
   const shown = ['-P', '-F', '#{pane_id}', ...variables];
-  // The words of the program are words of the call: no shell reads them.
+  // The program's arguments are passed as such, without a shell.
   const opened = await tmux([...server, ...place, ...shown, '--', ...argv], order);
   if (!opened.ok) return err(`tmux opened no pane: ${opened.error}`);
   const pane = opened.value.trim();
-  // fail-closed: without its name nobody could end it.
+  // fail-closed: without its id the pane could not be closed.
   if (!/^%\d+$/.test(pane)) return err(`tmux named no pane, but said "${pane.slice(0, 80)}"`);
   await tmux([...server, 'select-pane', '-t', pane, '-T', name], order);
   return ok(pane);
@@ -69,10 +69,10 @@ function assignments({ variables }: PaneOrder): readonly string[] {
 
 async function openIterm(order: PaneOrder): Promise<Result<string, string>> {
   const { cwd, argv } = order;
-  // Here a shell does read them.
+  // A shell reads this line.
   const words = [...assignments(order), ...argv].map(quoted).join(' ');
   const line = `cd ${quoted(cwd)} && exec env ${words}`;
-  // fail-closed: the line is typed, and such a character is a key and no part of a name.
+  // fail-closed: the line is typed, so a control character would be a key press.
   if (CONTROL.test(line)) return err('a name in it has characters that cannot be typed');
   const opened = await call('it2', ['session', 'split', '-v'], order);
   if (!opened.ok) {
@@ -88,7 +88,7 @@ function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A word that ends with `;` would end the command: what follows would be another one. */
+/** tmux treats a trailing `;` of an argument as the end of the command. */
 function tmux(args: readonly string[], from: Caller): Promise<Result<string, string>> {
   return call(
     'tmux',
@@ -117,7 +117,7 @@ function call(
   });
 }
 
-/** What finding the program and the terminal takes: a server that it starts keeps its environment. */
+/** Variables needed to find the program and the terminal; a server started here keeps its environment. */
 const VARIABLES =
   'PATH HOME TMUX TMUX_PANE TMUX_TMPDIR TMPDIR TERM LANG LC_ALL SHELL USER ITERM_SESSION_ID';
 
