@@ -47,9 +47,8 @@ export class BudgetAccount {
   }
 
   /**
-   * Reserves the first ask that fits into every budget up to the root. Waits while one could fit
-   * after running calls end; returns an error when none can, or `undefined` as the error when
-   * `signal` aborts.
+   * Reserves the first ask that fits into every budget up to the root. Waits while one could fit after
+   * running calls end; returns an error when none can, or `undefined` as the error when `signal` aborts.
    */
   async reserve(
     asks: readonly Ask[],

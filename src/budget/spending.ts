@@ -23,10 +23,7 @@ export interface SpendingParts {
 
 /** How one agent spends its budget, and how it ends when that is used up. */
 export interface AgentSpending {
-  /**
-   * Wraps the client for turns: each call is reserved first, and one that no longer fits becomes
-   * the last.
-   */
+  /** Wraps the client for turns: each call is reserved first, and one that no longer fits becomes the last. */
   client(client: ModelClient): ModelClient;
   /** Wraps the client for side calls such as summaries: reserved too, and refused when they do not fit. */
   side(client: ModelClient): ModelClient;

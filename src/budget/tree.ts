@@ -84,10 +84,7 @@ export class BudgetTree {
     return ok(account);
   }
 
-  /**
-   * Adds the usage of earlier processes, at a path and below; called once, before one of their
-   * agents is resumed.
-   */
+  /** Adds the usage of earlier processes, at a path and below; called once, before one of their agents is resumed. */
   recall(past: (path: string) => Past): void {
     this.#pastAt = past;
     this.#root.recall(past(this.#root.path));

@@ -29,10 +29,7 @@ export interface SessionDrive {
   beforeCall(call: DrivenCall): Promise<string | undefined>;
   /** Awaited before each request to a model. */
   beforeRequest(model: string): Promise<void>;
-  /**
-   * Whether a call that the previous worker left without a result runs again; otherwise its outcome is
-   * unknown.
-   */
+  /** Whether a call that the previous worker left without a result runs again; otherwise its outcome is unknown. */
   runsAgain(call: ToolUseBlock): boolean;
   /** Stores receipts in place of a file. */
   readonly journalFiles: JournalParts['files'];
@@ -87,10 +84,7 @@ export interface SessionConfig extends SameOptions {
   readonly permissionMode?: PermissionMode | undefined;
   /** Whether the mode bypassPermissions may be chosen later. */
   readonly bypassArmed?: boolean;
-  /**
-   * MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's
-   * table.
-   */
+  /** MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's table. */
   readonly mcpConfig?: readonly DynamicServers[];
   /** Plugins of this session: directories with skills, commands, agents, hooks and MCP servers. */
   readonly plugins?: readonly GivenPlugin[];

@@ -70,10 +70,7 @@ function isPlain(value: unknown): value is number | boolean {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
-/**
- * Options that contradict or need each other. fail-closed: a session must not differ from the one asked
- * for.
- */
+/** Options that contradict or need each other. fail-closed: a session must not differ from the one asked for. */
 function conflictOf(
   options: SessionOptions,
   nameOf: (option: OptionName) => string,

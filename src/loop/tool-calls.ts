@@ -158,10 +158,7 @@ function startInOrder<T>(
   );
 }
 
-/**
- * Only an answer with a single call can be deferred: results of other calls could not be recorded
- * before it.
- */
+/** Only an answer with a single call can be deferred: results of other calls could not be recorded before it. */
 function isDeferred(
   deps: Pick<LoopDeps, 'mayDefer'>,
   { calls }: ToolBatch,

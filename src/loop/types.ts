@@ -168,10 +168,7 @@ export interface LoopDeps {
   takeInput(): Promise<readonly InputMessage[]>;
   /** Called before each model call. */
   shouldStop(turnsTaken: number): StopReason | undefined;
-  /**
-   * Called when the answer has no tool calls: end the run, continue with a message, or end for
-   * another reason.
-   */
+  /** Called when the answer has no tool calls: end the run, continue with a message, or end for another reason. */
   onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision>;
   /**
    * Called when the request was too long for the model; true means that the history was shortened

@@ -60,10 +60,7 @@ class Tree {
     return this.#byUuid.get(uuid);
   }
 
-  /**
-   * Files only grow, so the last entry is a leaf; a trailing meta entry counts only if it continues
-   * that branch.
-   */
+  /** Files only grow, so the last entry is a leaf; a trailing meta entry counts only if it continues that branch. */
   lastLeaf(): TranscriptEntry | undefined {
     const leaf = this.#pool.findLast((entry) => entry.isMeta !== true);
     const last = this.#pool.at(-1);

@@ -38,8 +38,7 @@ export function rebuildMessages(entries: readonly TranscriptEntry[]): Rebuilt {
   for (let index = 0; index < drafts.length; index++) {
     const current = drafts[index];
     if (current?.role !== 'assistant') {
-      // Only a user message at the start or after another one gets here; replies are handled with their
-      // answer below.
+      // Only a user message at the start or after another one gets here; replies are handled with their answer below.
       const own = (current?.blocks ?? []).filter((block) => block.type !== 'tool_result');
       if (own.length > 0) messages.push({ role: 'user', content: own });
       continue;
