@@ -3,23 +3,22 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import type { Duplicate, JsonPath } from './files/json.js';
 
 /**
- * Something about the configuration that a person should know. `fatal`: a restriction cannot be
- * honoured, so nothing starts. `warning`: a convenience is lost. `note`: works as designed, but
- * differently from what the file says.
+ * A configuration problem. `fatal`: a restriction cannot be honoured and nothing starts. `warning`: a
+ * convenience is lost. `note`: works as designed, but differently from what the file suggests.
  */
 export interface ConfigProblem {
   readonly severity: 'fatal' | 'warning' | 'note';
-  /** Where the faulty thing was written; decides who may downgrade it. */
+  /** The source with the fault, which decides who may downgrade it. */
   readonly source?: SettingSource;
   readonly file?: string;
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
-  /** For views that show only some. */
+  /** For views that show one topic. */
   readonly topic?: 'hooks';
 }
 
-/** A permission rule as written, and the directory that a leading `/` in its path stands for. */
+/** A permission rule and the directory that a leading `/` in its path refers to. */
 export interface RuleText {
   readonly text: string;
   readonly root: string;
@@ -33,7 +32,7 @@ export interface RuleLists {
   readonly deny: readonly SourcedRule[];
 }
 
-/** Rules that hold only for the agents whose path or type the pattern names (`portcullis.agents`). */
+/** Rules for the agents that a path or type pattern names (`portcullis.agents`). */
 export interface AgentRules extends RuleLists {
   readonly pattern: string;
 }
@@ -41,76 +40,72 @@ export interface AgentRules extends RuleLists {
 export interface PermissionSettings extends RuleLists {
   readonly agents?: readonly AgentRules[];
   readonly defaultMode?: Sourced<PermissionMode>;
-  /** Absolute. */
   readonly additionalDirectories: readonly Sourced<string>[];
-  /** Set when some file says `disableBypassPermissionsMode: "disable"`; no later source lifts it. */
+  /** Set when any file has `disableBypassPermissionsMode: "disable"`; later sources cannot lift it. */
   readonly bypassDisabled?: Sourced<true>;
-  /** An administrator lets only managed rules grant: no flag, no saved answer adds to them. */
+  /** Only an administrator's rules grant; flags and saved answers do not. */
   readonly managedRulesOnly?: Sourced<true>;
-  /** What would be asked is refused. */
+  /** Questions become refusals. */
   readonly denyInsteadOfPrompting?: Sourced<true>;
-  /** Read-only commands are asked about too. */
+  /** Asks about read-only commands too. */
   readonly askReadOnly?: Sourced<true>;
 }
 
-/** What is in force after all sources are merged. */
+/** The settings in force after the merge. */
 export interface EffectiveSettings {
   readonly permissions: PermissionSettings;
   readonly env: Readonly<Record<string, Sourced<string>>>;
   readonly model?: Sourced<string>;
-  /** Every other key, by its dotted name. */
+  /** All other keys by dotted name. */
   readonly values: SettingValues;
   readonly strictness: Strictness;
-  /** Every file that was read, strongest first, for keys that other parts of the program own. */
+  /** All files read, strongest first, for keys that other parts own. */
   readonly files: readonly SettingsFile[];
-  /** Every path that was looked at, whether something was there or not. */
+  /** All examined paths, existing or not. */
   readonly places: readonly WatchedPath[];
 }
 
 export interface WatchedPath {
   readonly path: string;
   readonly source: SettingsFile['source'];
-  /** Changes whenever what is there changes; empty when nothing is there. */
+  /** Changes with the path's content; empty when it is missing. */
   readonly stamp: string;
 }
 
-/** What is in force of a key: nothing of an untrusted project that grants or executes. */
+/** The values in force, without untrusted grants and commands. */
 export interface SettingValues {
-  /** The one value of a key, `sandbox.enabled`. */
+  /** A single value, such as `sandbox.enabled`. */
   get(key: string): Sourced<unknown> | undefined;
-  /** The items of a list from all sources, strongest first, each once: `hooks.PreToolUse`. */
+  /** The distinct items of a list from all sources, strongest first, such as `hooks.PreToolUse`. */
   list(key: string): readonly Sourced<unknown>[];
-  /** What every file that may set the key says, strongest first, also what a stronger one shadows. */
+  /** The values of all files that may set the key, strongest first, including shadowed ones. */
   said(key: string): readonly Sourced<unknown>[];
-  /**
-   * Whether some file that may set the key has it: an empty list is not the same as none. With
-   * `counts`, only files of the sources that it says yes to.
-   */
+  /** Whether a file that may set the key defines it, even as an empty list; `counts` filters by source. */
   has(key: string, counts?: (source: SettingSource) => boolean): boolean;
 }
 
-/** Whether an unusable restriction stops the start. It does, unless a trusted file says otherwise. */
+/** Whether an unusable restriction prevents the start, which is the default. */
 export interface Strictness {
-  /** `portcullis.strict: false`, of the user or an administrator. */
+  /** `portcullis.strict: false` from the user or an administrator. */
   readonly off?: Sourced<false>;
 }
 
-/** One settings source: parsed, with the place of each of its values. */
+/** A parsed settings source with the place of each value. */
 export interface SettingsFile {
   readonly source: 'managed' | 'sdk' | 'cli' | 'local' | 'project' | 'user';
-  /** Absent when the settings were given as text. */
+  /** Absent for settings given as text. */
   readonly file?: string;
-  /** What a leading `/` in its path rules stands for. */
+  /** The directory that a leading `/` in path rules refers to. */
   readonly root: string;
   readonly trusted: boolean;
   readonly content: Readonly<Record<string, unknown>>;
-  /** Keys that occur twice in one object; only the last one counts. */
+  /** Keys that occur twice in an object; the last one wins. */
   readonly duplicates: readonly Duplicate[];
-  /** Line of a value, `['permissions', 'deny', 0]`. */
+  /** The line of a value such as `['permissions', 'deny', 0]`. */
   lineOf(path: JsonPath): number | undefined;
 }
 
-/** Where a problem is, in the words people look for. */
+/** Formats a problem with its place. */
 export function describeProblem(problem: ConfigProblem): string {
   const place =
     problem.file === undefined
@@ -119,7 +114,7 @@ export function describeProblem(problem: ConfigProblem): string {
   return `${place}${problem.message} ${problem.remedy}`.trim();
 }
 
-/** File, line and source of a value, for problems and for `Sourced`. */
+/** The source, file and line of a value. */
 export function placeOf(
   file: SettingsFile,
   path: JsonPath,
@@ -127,12 +122,12 @@ export function placeOf(
   return { source: file.source, file: file.file, line: file.lineOf(path) };
 }
 
-/** Whether a value comes from a repository's files, which another person may have written. */
+/** Whether a value comes from a repository, whose author may be another person. */
 export function isOfProject(source: SettingSource): boolean {
   return source === 'project' || source === 'local';
 }
 
-/** Whether a value comes from the user, an administrator or the host, who may hand out their own secrets. */
+/** Whether a value comes from the user, an administrator or the host, who may pass on their own secrets. */
 export function isOfOwner(source: SettingSource): boolean {
   return source === 'managed' || source === 'cli' || source === 'user' || source === 'sdk';
 }

@@ -26,7 +26,7 @@ const within = (path: string, value: unknown): Record<string, unknown> =>
     unknown
   >;
 
-/** Every key that holds back, with dots. */
+/** All keys that restrict, as dotted paths. */
 function restrictions(node: SettingNode, path: string, around: boolean): readonly string[] {
   const holdsBack = node.facts?.restricts ?? around;
   if (node.type !== 'object') return holdsBack ? [path] : [];
@@ -83,7 +83,7 @@ describe('settings that a host gives to an open session', () => {
     for (const path of all) {
       if ((await apply(within(path, 'something new'))) === 'applied') heard.push(path);
     }
-    // Whoever adds a key here has seen that an open session goes by it.
+    // Add a key here only after checking that an open session applies it.
     expect(heard.sort()).toEqual([
       'allowedHttpHookUrls',
       'disableAllHooks',

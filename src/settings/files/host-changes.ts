@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { LiveSettings } from './watch.js';
 
-/** Takes other settings of the command line over for the rest of the session, whole or not at all. */
+/** Applies command-line settings to an open session, all of them or none. */
 export async function applySettings(
   live: Pick<LiveSettings, 'current' | 'give'>,
   choices: { resolve(name: string): unknown },
@@ -14,10 +14,10 @@ export async function applySettings(
   const content = live.current().files.find(({ source }) => source === 'cli')?.content;
   const before = isRecord(content) ? content : {};
   const node = { type: 'object', keys: SETTINGS } as const;
-  // A key that is not given stays as it is.
+  // Keys that are not given stay unchanged.
   const replaced = Object.fromEntries(Object.keys(changes).map((key) => [key, own(before, key)]));
   const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before: replaced });
-  // fail-closed: what would be accepted without taking effect is refused.
+  // fail-closed: a change that would have no effect is refused.
   if (dead.length > 0) return err(`${dead.join(', ')} cannot be changed while the session is open`);
   const name = changes.model;
   if (typeof name === 'string') {
@@ -38,26 +38,26 @@ export async function applySettings(
 }
 
 interface Change {
-  /** With dots. */
+  /** A dotted path. */
   readonly path: string;
   readonly node: SettingNode;
-  /** What is around it holds back, unless it says otherwise itself. */
+  /** Inherited from the enclosing key unless the node says otherwise. */
   readonly restricts: boolean;
   readonly now: unknown;
   readonly before: unknown;
 }
 
-/** The keys that say something else than before and would not be heard. */
+/** The changed keys that an open session would not apply. */
 function withoutEffect({ path, node, restricts, now, before }: Change): readonly string[] {
   const isSame = JSON.stringify(now ?? null) === JSON.stringify(before ?? null);
   if (isSame || node.facts?.live === true) return [];
   const holdsBack = node.facts?.restricts ?? restricts;
-  // A convenience that this program does not have is passed over as in a file.
+  // Unsupported conveniences are ignored, as in a file.
   const { status, needsTrust } = node.facts ?? {};
   if (status !== undefined && !holdsBack && needsTrust !== true) return [];
   if (node.type !== 'object') return [path];
   const [after, earlier] = [now, before].map((value) => (isRecord(value) ? value : {}));
-  // What is not known at all, or of another kind, is found when the settings are checked.
+  // Unknown keys and wrong types are reported when the settings are checked.
   return Object.entries(node.keys).flatMap(([name, child]) =>
     withoutEffect({
       path: path === '' ? name : `${path}.${name}`,

@@ -1,4 +1,4 @@
-/** Steps through a document: `['permissions', 'deny', 0]`. */
+/** The path to a value: `['permissions', 'deny', 0]`. */
 export type JsonPath = readonly (string | number)[];
 
 export interface Duplicate {
@@ -10,13 +10,13 @@ export type LocatedJson =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** Keys that occur twice in one object; only the last one counts. */
+      /** Keys that occur twice in an object; the last one wins. */
       readonly duplicates: readonly Duplicate[];
       lineOf(path: JsonPath): number | undefined;
     }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Parses JSON with the line of each value, or the line of the first error and what is wrong there. */
+/** Parses JSON and knows the line of each value; for invalid text it reports the line and the mistake. */
 export function parseLocatedJson(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const lines = lineIndex(source);
@@ -55,37 +55,37 @@ export type JsonReading =
   | {
       readonly ok: true;
       readonly node: JsonNode;
-      /** Offset behind the value. */
+      /** The offset after the value. */
       readonly end: number;
       readonly duplicates: readonly { readonly path: JsonPath; readonly offset: number }[];
     }
   | {
       readonly ok: false;
       readonly offset: number;
-      /** It is JSON, with a nesting or a key that is not accepted. */
+      /** It is valid JSON with a nesting or key that we refuse. */
       readonly isRefused: boolean;
       readonly message: string;
     };
 
-/** Reads the JSON value that starts at an offset; what stands behind it does not matter. */
+/** Reads the JSON value at an offset and ignores what follows. */
 export function readJsonAt(text: string, start: number): JsonReading {
   return new JsonReader(text, start).read();
 }
 
-/** A nesting that is never written by hand, and that could overflow the stack of a later reader. */
+/** Deeper nesting is never hand-written and could overflow a later reader's stack. */
 const MAX_DEPTH = 200;
 
 const BLANKS = /[ \t\n\r]*/y;
-/** A string up to its closing quote, or to what is wrong in it. */
+/** A string up to its closing quote or its first error. */
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Thrown by a reader that has noted what is wrong: texts with many faults are read without many errors. */
+/** Reused, because creating an error per fault is slow; the fault is stored in the reader. */
 const FAILED = new Error('the text is not JSON');
 
 interface Fault {
   readonly message: string;
-  /** Where the object or list around it starts. */
+  /** The start of the enclosing object or list. */
   readonly opened?: number;
   readonly isRefused?: true;
 }
@@ -121,7 +121,7 @@ class JsonReader {
         ok: false,
         offset,
         isRefused,
-        // It looks at the whole text, so it is found when it is asked for.
+        // Computed on demand, because it scans the whole text.
         get message() {
           return isRefused ? message : (usualMistake(text, offset, opened) ?? message);
         },
@@ -154,7 +154,7 @@ class JsonReader {
         const keyAt = this.#at;
         const key = this.#string();
         if (key === '__proto__') {
-          // fail-closed: such a key could reach a prototype when the value is merged later.
+          // fail-closed: this key could reach a prototype in a later merge.
           this.#at = keyAt;
           this.#fail({ message: 'the key "__proto__" is not accepted', isRefused: true });
         }
@@ -186,7 +186,7 @@ class JsonReader {
     return { offset, value: items.map(({ value }) => value), items };
   }
 
-  /** True behind a comma, false at the closing bracket. */
+  /** True after a comma, false at the closing bracket. */
   #hasNext(close: '}' | ']', opened: number): boolean {
     const next = this.#peek();
     if (next === close) return false;
@@ -211,7 +211,7 @@ class JsonReader {
     return JSON.parse(`${text}"`) as string;
   }
 
-  /** The next character that is not blank, '' at the end. */
+  /** The next non-blank character, or '' at the end. */
   #peek(): string {
     this.#match(BLANKS);
     return this.#text.charAt(this.#at);
@@ -230,7 +230,7 @@ class JsonReader {
   }
 }
 
-/** The mistakes that people often make, by what stands where the text cannot be read. */
+/** Explains common mistakes by the text at the error. */
 function usualMistake(text: string, at: number, opened: number | undefined): string | undefined {
   const here = text.charAt(at);
   if (/^(?:\/\/|\/\*|#)/.test(text.slice(at, at + 2))) {

@@ -628,7 +628,7 @@ describe('what this version cannot enforce', () => {
     [{ permissions: { blockReadsOutsideWorkingDirectories: false } }, undefined],
     [{ availableModels: ['x'] }, 'fatal'],
     [{ sandbox: { credentials: { awsPairs: [{}] } } }, 'fatal'],
-    // Whether there is a sandbox is found out at the start of a session.
+    // The availability of a sandbox is checked when a session starts.
     [{ sandbox: { enabled: true } }, undefined],
     [{ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, undefined],
   ])('%j', async (content, severity) => {

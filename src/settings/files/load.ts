@@ -23,22 +23,22 @@ export interface LoadSettingsOptions
   extends SettingsPlaces,
     Pick<EffectiveContext, 'env'>,
     CheckOptions {
-  /** Files as they were, in place of what all but an administrator's hold now. */
+  /** Earlier file contents that replace all current files except the administrator's. */
   readonly kept?: readonly SettingsFile[];
 }
 
 export interface LoadedSettings {
   readonly settings: EffectiveSettings;
-  /** Any `fatal` among them means: do not start, unless `settings.strictness` says otherwise. */
+  /** A `fatal` problem prevents the start unless `settings.strictness` waives it. */
   readonly problems: readonly ConfigProblem[];
-  /** Every value of every file and its status. */
+  /** Every value of every file with its status. */
   readonly merged: Merged;
 }
 
 /**
- * Reads, checks and merges managed, host, command-line, local, project and user settings, in this
- * order of strength. Lists add up, single values come from the strongest source. A project's files
- * can always restrict; they grant only when the folder is trusted, and never raise a mode that was chosen.
+ * Reads, checks and merges managed, host, command-line, local, project and user settings, strongest first.
+ * Lists add up; single values come from the strongest source. Project files can always restrict, grant only
+ * in a trusted folder, and never raise the chosen mode.
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const { problems, places, ...read } = await readSettingsFiles(options);
@@ -64,17 +64,14 @@ function withKept(
   return [...read.filter(isManaged), ...kept.filter((file) => !isManaged(file))];
 }
 
-/** The directory of an administrator's settings on this kind of machine. */
+/** The directory of managed settings on this platform. */
 export function managedSettingsDirectory(platform: string): string {
   if (platform === 'darwin') return '/Library/Application Support/ClaudeCode';
   if (platform === 'win32') return 'C:\\Program Files\\ClaudeCode';
   return '/etc/claude-code';
 }
 
-/**
- * fail-closed: a restriction that cannot be honoured stops the start. What is only lost or different
- * is told.
- */
+/** fail-closed: a restriction that cannot be honoured prevents the start; other problems are reported. */
 export function refuseBroken(
   problems: readonly ConfigProblem[],
   emit: (news: SessionNews) => void,
@@ -101,8 +98,8 @@ export function fatalOf(problems: readonly ConfigProblem[]): readonly ConfigProb
 }
 
 /**
- * With `portcullis.strict` off, restrictions that cannot be honoured are warnings, and one more says
- * why. What an administrator wrote binds unless the administrator switched it off.
+ * With `portcullis.strict` off, fatal problems become warnings. An administrator's restrictions stay fatal
+ * unless the administrator disabled it.
  */
 export function withStrictness(
   problems: readonly ConfigProblem[],

@@ -10,20 +10,20 @@ export interface OpenSettingsOptions
   extends Omit<LoadSettingsOptions, 'fs' | 'trustProject'>,
     Omit<TrustStart, 'fs' | 'sources' | 'warn'> {
   readonly fs: FileSystem;
-  /** What files grant does not count; see `withoutFileGrants`. */
+  /** Ignores what files grant; see `withoutFileGrants`. */
   readonly ignoreFileGrants?: boolean;
   emit(news: SessionNews): void;
 }
 
 export interface OpenedSettings {
-  /** As they are at the start. */
+  /** The settings at the start. */
   readonly settings: EffectiveSettings;
   readonly trust: StartedTrust & { readonly now: boolean };
-  /** From now on, with every change of the files. */
+  /** Starts to follow changes of the files. */
   watch(how: Pick<LiveSettingsDeps, 'apply' | 'veto'>): LiveSettings;
 }
 
-/** Decides about trust, reads the settings, and refuses to start with what cannot be honoured. */
+/** Determines trust, reads the settings and refuses to start with fatal problems. */
 export async function openSettings(options: OpenSettingsOptions): Promise<OpenedSettings> {
   const { fs, emit } = options;
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
@@ -37,7 +37,7 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
     flagSettings: options.flagSettings,
     trustProject: trust.now,
   });
-  // What waits for trust was reported in one line by the trust check.
+  // The trust check has already reported untrusted settings in one line.
   const reported = problems.filter(({ severity }) => severity !== 'note');
   refuseBroken(reported, emit, settings.strictness);
   return {
@@ -55,13 +55,13 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
 }
 
 /**
- * Settings for a host that decides by itself: what files allow does not count, be it a rule, a mode
- * or an additional directory, an administrator's included. What they deny or ask about stays.
+ * Settings for a host that decides by itself: rules, modes and directories granted by files, managed ones
+ * included, do not count; denials and questions do.
  */
 export function withoutFileGrants(settings: EffectiveSettings): EffectiveSettings {
   const { permissions } = settings;
   const { defaultMode, agents, additionalDirectories } = permissions;
-  // fail-closed: modes that ask no less than the default one may stay.
+  // fail-closed: only modes that ask at least as much as the default may stay.
   const keepsMode =
     defaultMode !== undefined && (isGiven(defaultMode) || STRICT_MODES.has(defaultMode.value));
   return {
@@ -82,7 +82,7 @@ function withGivenGrants({ allow, ask, deny }: RuleLists): RuleLists {
   return { allow: allow.filter(isGiven), ask, deny };
 }
 
-/** Whether the host or the command line set it, not a file. */
+/** Whether the host or command line set it. */
 function isGiven({ source }: Pick<Sourced<unknown>, 'source'>): boolean {
   return source === 'cli' || source === 'sdk';
 }

@@ -11,17 +11,16 @@ export type ProjectSource = 'user' | 'project' | 'local';
 export interface SettingsPlaces {
   readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'list'>;
   readonly cwd: string;
-  /** The user's configuration directory. */
   readonly configDir: string;
   readonly managedDir: string;
-  /** What `--settings` was given: JSON text or a file name. */
+  /** The value of `--settings`: JSON text or a file name. */
   readonly flagSettings?: string | undefined;
-  /** What the host adds above the user's settings, as JSON text: only what restricts counts. */
+  /** The host's settings as JSON text, which can only restrict. */
   readonly hostSettings?: string | undefined;
-  /** Which of the optional sources count. */
+  /** The optional sources that are enabled. */
   readonly sources: readonly ProjectSource[];
   readonly trustProject: boolean;
-  /** The user's settings as text, in place of every file: nothing is read. */
+  /** The user's settings as text; no file is read then. */
   readonly only?: { readonly file: string; readonly text: string };
 }
 
@@ -29,11 +28,11 @@ export interface ReadSettings {
   /** Strongest source first, nearest directory first. */
   readonly files: readonly SettingsFile[];
   readonly problems: readonly ConfigProblem[];
-  /** Every path that was looked at: files, and directories whose content counts. */
+  /** All examined paths: files, and directories whose content matters. */
   readonly places: readonly WatchedPath[];
 }
 
-/** Reads every settings file there is. */
+/** Reads all settings files. */
 export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSettings> {
   const { only, configDir, fs, sources } = places;
   if (only !== undefined) {
@@ -61,16 +60,16 @@ interface Place {
   readonly trusted: boolean;
   readonly file?: string;
   readonly text?: string;
-  /** A file that must exist because somebody named it. */
+  /** The file must exist, because a person named it. */
   readonly required?: boolean;
 }
 
 const DROP_INS = 'managed-settings.d';
 
-/** A settings file that is larger is a mistake, or an attack on the start. */
+/** A larger settings file is a mistake or an attack. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** The base file, and above it each drop-in file, the alphabetically last one strongest. */
+/** The base file and the drop-in files above it; the alphabetically last one is strongest. */
 async function managed({
   managedDir: root,
   fs,
@@ -94,7 +93,7 @@ async function managed({
       read: { files: [], problems: [], places: [looked] },
     };
   } catch (thrown) {
-    // fail-closed: an administrator's directory that cannot be listed may hold deny rules.
+    // fail-closed: an unreadable managed directory may contain deny rules.
     const message = `the managed settings cannot be listed: ${messageOf(thrown)}.`;
     const remedy = 'Make the directory readable or remove it.';
     const { problems } = fatal(place(directory), { message, remedy });
@@ -102,7 +101,7 @@ async function managed({
   }
 }
 
-/** What the host and the command line say. */
+/** The settings of host and command line. */
 function given({ hostSettings = '', flagSettings = '', cwd }: SettingsPlaces): readonly Place[] {
   const host: Place = { source: 'sdk', trusted: true, root: cwd, text: hostSettings };
   const places = hostSettings.trim() === '' ? [] : [host];
@@ -114,7 +113,7 @@ function given({ hostSettings = '', flagSettings = '', cwd }: SettingsPlaces): r
   return [...places, { ...base, file, root: dirname(file), required: true }];
 }
 
-/** Local before project in each directory's kind; from the start directory up to the repository root. */
+/** The files from the start directory up to the repository root, all local ones before the project ones. */
 function projectFiles(places: SettingsPlaces): readonly Place[] {
   const levels = lookAtLevels(places.cwd);
   const userFile = join(places.configDir, 'settings.json');
@@ -132,7 +131,7 @@ function projectFiles(places: SettingsPlaces): readonly Place[] {
         file: join(root, '.claude', name),
       })),
     )
-    .filter((place) => place.file !== userFile); // At home, the user's own file is not a project's.
+    .filter((place) => place.file !== userFile); // In the home directory the user's file does not count as a project's.
 }
 
 async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSettings> {
@@ -147,7 +146,7 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSett
       const owned = source === 'managed' ? [file, dirname(file), root] : [];
       for (const path of owned) {
         if ((await fs.stat(path))?.foreign !== true) continue;
-        // fail-closed: what anybody can write is not an administrator's word.
+        // fail-closed: a file that other users can write does not speak for the administrator.
         const message = `${path} belongs to, or can be written by, others than the administrator.`;
         const remedy =
           'Give it to root and take the right to write from group and others (chmod go-w).';
@@ -158,7 +157,7 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSett
       const code = systemCodeOf(thrown);
       const absent = code === 'ENOENT' || code === 'ENOTDIR';
       if (absent && !required) return NOTHING;
-      // fail-closed: a file that is there may hold deny rules.
+      // fail-closed: an unreadable file may contain deny rules.
       const remedy = absent
         ? 'Name a file that exists, or give JSON text.'
         : 'Make the file readable or remove it.';
@@ -172,7 +171,7 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSett
 const NOTHING: ReadSettings = { files: [], problems: [], places: [] };
 
 function parsed(place: Place, text: string): ReadSettings {
-  // An empty file holds no settings; editors and scripts leave such files behind.
+  // Editors and scripts leave empty files behind.
   const json = parseLocatedJson(text.trim() === '' ? '{}' : text);
   if (!json.ok) {
     const message = `the settings are not valid JSON: ${json.message}.`;
@@ -189,7 +188,7 @@ function parsed(place: Place, text: string): ReadSettings {
   return { ...NOTHING, files: [{ ...read, file }] };
 }
 
-/** Tells one state of a file from another; empty when there is none. */
+/** Identifies a state of a file; empty when it is missing. */
 function fingerprint(stat: FileStat | undefined): string {
   if (stat === undefined) return '';
   const { mtimeMs, ctimeMs, size, inode, kind } = stat;
@@ -203,7 +202,7 @@ export async function changedPaths(
 ): Promise<readonly WatchedPath[]> {
   const changed: WatchedPath[] = [];
   for (const one of paths) {
-    // A path that cannot be examined counts as absent, as when it was read.
+    // As when reading, an inaccessible path counts as absent.
     const now = await fs.stat(one.path).then(fingerprint, () => '');
     if (now !== one.stamp) changed.push(one);
   }

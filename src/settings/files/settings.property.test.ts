@@ -37,7 +37,7 @@ const { tree } = fc.letrec((tie) => ({
 }));
 const settings = fc.dictionary(fc.constantFrom(...KEYS), tree, { maxKeys: 6 });
 
-/** A disk with one file. */
+/** A disk with a single file. */
 function load(file: string, text: string, trustProject: boolean) {
   const missing = Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
   return loadSettings({

@@ -150,7 +150,7 @@ describe('settings between turns', () => {
     await live.refresh();
     expect(live.current()).toBe(before);
     expect([commands(), isOff()]).toEqual([['guard'], false]);
-    // An administrator's change comes through, and what was vetoed stays out.
+    // The administrator's change is applied while the vetoed one is not.
     managed({ hooks: { ConfigChange: [{ hooks: [{ type: 'command', command: 'admin' }] }] } });
     await live.refresh();
     expect([commands(), isOff()]).toEqual([['admin', 'guard'], false]);

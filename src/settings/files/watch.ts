@@ -13,38 +13,35 @@ import {
 import { fatalOf, type LoadedSettings, withStrictness } from './load.js';
 import { changedPaths } from './read.js';
 
-/** The settings of a session as they are now: one frozen snapshot after another. */
+/** A session's present settings as frozen snapshots. */
 export interface LiveSettings {
   current(): EffectiveSettings;
-  /** Between turns: looks whether files changed, and takes over what they say now. */
+  /** Applies changed files between turns. */
   refresh(): Promise<void>;
   /**
-   * Other settings of the command line, for the rest of the session: each key takes the place of the
-   * one before, null takes it away. Whole or not at all; a text: why not at all.
+   * Overrides command-line settings for the rest of the session; null removes a key. All changes apply or
+   * none; a returned text is the reason for none.
    */
   give(changes: Readonly<Record<string, unknown>>): Promise<string | undefined>;
 }
 
 export interface LiveSettingsDeps {
   readonly fs: Pick<FileSystem, 'stat'>;
-  /**
-   * With `kept`: what these files held instead of what the files of users and projects hold now. With
-   * `flag`: this in place of what the command line said.
-   */
+  /** `kept` replaces the files of users and projects, `flag` the command-line settings. */
   load(how: {
     readonly kept?: readonly SettingsFile[];
     readonly flag?: string;
   }): Promise<LoadedSettings>;
-  /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
+  /** Applies a snapshot, or rejects it entirely with a fatal problem. */
   apply(settings: EffectiveSettings): readonly ConfigProblem[];
-  /** A reason not to take over a change, for hooks that guard the settings. */
+  /** The reason to reject a change, from hooks that guard the settings. */
   veto?(changed: readonly WatchedPath[]): Promise<string | undefined>;
   emit(news: SessionNews): void;
 }
 
 /**
- * fail-closed: settings that cannot be honoured any more change nothing. The last good ones stay
- * in force, nothing new is granted, and every turn says so until the files are right again.
+ * fail-closed: invalid new settings change nothing. The last valid ones stay, and every turn warns until the
+ * files are corrected.
  */
 export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps): LiveSettings {
   let current = first;
@@ -69,7 +66,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     vetoed = refused === undefined ? [] : asked.filter(({ source }) => source !== 'managed');
     if (refused !== undefined) {
       warn(`${KEPT} ${refused}`);
-      // What an administrator changed is nobody's to refuse.
+      // An administrator's change cannot be vetoed.
       if (changed.every(({ source }) => source !== 'managed')) return;
       loaded = await deps.load({ flag, kept: current.files });
     }
@@ -88,7 +85,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     const wanted = Object.entries({ ...(isRecord(before) ? before : {}), ...changes });
     const given = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
     const loaded = await deps.load({ flag: given });
-    // fail-closed: whoever gave them is there to correct them, so nothing of it is passed over.
+    // fail-closed: the caller can correct its input, so any problem rejects it.
     const wrong = loaded.problems.filter(
       ({ severity, source }) => severity === 'fatal' || (source === 'cli' && severity !== 'note'),
     );
@@ -101,7 +98,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     return undefined;
   };
 
-  /** One change after the other: a file that changes meanwhile must not undo what was given. */
+  /** Serialises changes, so that a file change cannot undo given settings. */
   const queue = new Queue();
 
   return {

@@ -28,8 +28,8 @@ export interface EffectiveContext {
 }
 
 /**
- * What no single value can decide alone: a project does not raise the mode, steer this program or
- * speak for its user about hooks, and an administrator may keep all granting to himself.
+ * Rules across settings: a project may not raise the mode, set variables that steer programs or decide about
+ * all hooks, and an administrator may reserve grants.
  */
 export function applyCrossSettingRules(merged: Merged): Merged {
   const changed = new Map(merged);
@@ -43,7 +43,7 @@ export function applyCrossSettingRules(merged: Merged): Merged {
     const reason = name === undefined ? undefined : projectMayNotSet(name);
     if (reason !== undefined) {
       const why = `a project's files cannot set ${name}: ${reason}`;
-      // fail-closed: what steers this program and all it starts is not a repository's to set.
+      // fail-closed: a repository may not set variables that steer this program or its children.
       edit(key, (one) =>
         isOfProject(one.owner.source) ? { ...one, standing: 'dropped', why } : one,
       );
@@ -65,7 +65,7 @@ const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
 const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
 const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
 
-/** How much a mode lets through. */
+/** How permissive a mode is. */
 const REACH: Readonly<Record<PermissionMode, number>> = {
   plan: 0,
   dontAsk: 1,
@@ -75,9 +75,8 @@ const REACH: Readonly<Record<PermissionMode, number>> = {
 };
 
 /**
- * A project may lower the mode that its user chose, not raise it. Where its user chose none, a
- * trusted one may have edits accepted: allow rules for Edit and Write, which trust puts in force,
- * are as much.
+ * A project may lower the mode its user chose but not raise it. Without a user's choice a trusted project may
+ * go up to accepting edits, which its allow rules could do as well.
  */
 function capProjectMode(entry: MergedKey, merged: Merged): MergedKey {
   const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
@@ -87,17 +86,17 @@ function capProjectMode(entry: MergedKey, merged: Merged): MergedKey {
     const isForbidden = mode === 'bypassPermissions' && noBypass;
     return isForbidden ? 'disableBypassPermissionsMode forbids it' : undefined;
   };
-  // fail-closed: who chose a mode that cannot be had did choose, and no project chooses in his place.
+  // fail-closed: an unavailable choice still counts as one, so a project cannot choose instead.
   const hasVoidChoice = entry.said.some((one) => !isOfProject(one.owner.source) && refusal(one));
   let reach: number | undefined = hasVoidChoice ? REACH.default : undefined;
-  // Weakest first: each stronger source is measured against what was chosen below it.
+  // Weakest first: each stronger source is compared with the choices below it.
   const judged = [...entry.said].reverse().map((one): SourceValue => {
     const mode = modeOf(one.value);
     const why = refusal(one);
     if (mode === undefined || why !== undefined) return { ...one, standing: 'dropped', why };
     const most = reach ?? (one.owner.trusted ? REACH.acceptEdits : REACH.default);
     if (isOfProject(one.owner.source) && REACH[mode] > most) {
-      // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.
+      // fail-closed: a repository can neither raise the user's mode nor bypass permissions.
       const why = `a project's files cannot raise the mode to "${mode}"`;
       return { ...one, standing: 'dropped', why };
     }
@@ -111,13 +110,13 @@ function modeOf(value: unknown): PermissionMode | undefined {
   return value === 'manual' ? 'default' : PERMISSION_MODES.find((known) => known === value);
 }
 
-/** fail-closed: what a repository says about all hooks does not stand before what its user says. */
+/** fail-closed: the user's value takes precedence over a repository's for all hooks. */
 function preferUserValue(entry: MergedKey): MergedKey {
   const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one.owner.source));
   return winner === undefined ? entry : { ...entry, said: settled(entry.said, winner) };
 }
 
-/** After a stronger value fell away, the next one is in force. */
+/** Puts the next value in force when a stronger one was removed. */
 function resettled(entry: MergedKey, said: readonly SourceValue[]): MergedKey {
   if (entry.isList) return { ...entry, said };
   const kept = said.some((one) => one.standing === 'in force' && entry.facts.strictest);
@@ -125,7 +124,7 @@ function resettled(entry: MergedKey, said: readonly SourceValue[]): MergedKey {
   return { ...entry, said: settled(said, said.find(hasSay)) };
 }
 
-/** The typed view of what is in force. */
+/** The typed view of the effective settings. */
 export function effectiveSettings(
   merged: Merged,
   { cwd, env }: EffectiveContext,
@@ -174,7 +173,7 @@ function ruleLists(merged: Merged, prefix: string): RuleLists {
   return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
 }
 
-/** fail-closed: a user cannot make an administrator's restrictions less than binding. */
+/** fail-closed: a user cannot weaken an administrator's restrictions. */
 function strictnessOf(merged: Merged): Strictness {
   const said = contributionsOf(merged, 'portcullis.strict');
   const decides =

@@ -11,10 +11,9 @@ import { fits } from '../schema/type-check.js';
 import { isOfProject, placeOf, type SettingsFile } from '../types.js';
 
 /**
- * What became of a value. `shadowed`: a stronger source, or the strict value, has the say.
- * `untrusted`: it would grant or execute, and the folder is not trusted. `not here`: its kind of
- * file may not set it. `managed only`: an administrator keeps granting to himself. `dropped`: for a
- * reason of its own, which `why` gives.
+ * The status of a value. `shadowed`: a stronger source or the strict value wins. `untrusted`: it would grant
+ * or execute in an untrusted folder. `not here`: this kind of file may not set it. `managed only`: an
+ * administrator reserves grants. `dropped`: see `why`.
  */
 export type ValueStatus =
   | 'in force'
@@ -24,29 +23,29 @@ export type ValueStatus =
   | 'managed only'
   | 'dropped';
 
-/** What one file says about a key: its value, or the list whose items add up with those of others. */
+/** A file's value for a key, or its list, whose items add up with those of other files. */
 export interface SourceValue {
   readonly value: unknown;
-  /** Its value is a list of such items. One that is none has no say. */
+  /** Set for lists; items of another type do not count. */
   readonly items?: SettingNode;
   readonly standing: ValueStatus;
   readonly why?: string;
   readonly owner: SettingsFile;
   readonly path: JsonPath;
-  /** Where the fact stands that trust or scope is asked by: `hooks`, `permissions.allow`. */
+  /** The path of the key that determines trust or scope, such as `hooks` or `permissions.allow`. */
   readonly governed: JsonPath;
 }
 
-/** One value as one file has it: of a list one item. */
+/** A single value, or a single item of a list, of one file. */
 export interface Contribution extends Sourced<unknown>, Omit<SourceValue, 'items'> {}
 
-/** A key with all that the files say about it, strongest first. */
+/** A key with its values in all files, strongest first. */
 export interface MergedKey {
-  /** Dotted: `permissions.deny`, `hooks.PreToolUse`, `env.PATH`. */
+  /** A dotted path: `permissions.deny`, `hooks.PreToolUse`, `env.PATH`. */
   readonly key: string;
-  /** A list adds up, of a single value one is in force. */
+  /** Lists add up; of single values one is in force. */
   readonly isList: boolean;
-  /** Whose files have it, of those that may set it, be it as an empty list. */
+  /** The sources that define it and may set it, even as an empty list. */
   readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
   readonly facts: KeyFacts;
   readonly said: readonly SourceValue[];
@@ -54,7 +53,7 @@ export interface MergedKey {
 
 export type Merged = ReadonlyMap<string, MergedKey>;
 
-/** Merges files, strongest first, by the table. Values of a wrong type have no say. */
+/** Merges files, strongest first. Values of a wrong type do not count. */
 export function mergeFiles(files: readonly SettingsFile[], table: SettingTable): Merged {
   const found = new Map<string, Found>();
   const root: SettingNode = { type: 'object', keys: table, open: true };
@@ -63,17 +62,16 @@ export function mergeFiles(files: readonly SettingsFile[], table: SettingTable):
   return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
 }
 
-/** Each value of a key by itself. */
 export function contributionsOf(merged: Merged, key: string): readonly Contribution[] {
   return merged.get(key)?.said.flatMap(eachOf) ?? [];
 }
 
-/** The values in force, of a list or a single one. */
+/** The effective values of a list or single value. */
 export function inForce(merged: Merged, key: string): readonly Contribution[] {
   return (merged.get(key)?.said ?? []).filter(isInForce).flatMap(eachOf);
 }
 
-/** The strongest of them. */
+/** The strongest effective value. */
 export function firstInForce(merged: Merged, key: string): Contribution | undefined {
   return inForce(merged, key)[0];
 }
@@ -105,7 +103,7 @@ interface Found {
 interface Walk {
   readonly file: SettingsFile;
   readonly path: JsonPath;
-  /** Of the node, with trust and scope of what is around it. */
+  /** The node's facts, with trust and scope inherited. */
   readonly facts: KeyFacts;
   readonly governed: JsonPath;
   readonly found: Map<string, Found>;
@@ -139,12 +137,12 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
 
 const ANYTHING: SettingNode = { type: 'any' };
 
-/** The nodes of what a value holds, by name; undefined for a value that is not taken apart. */
+/** The child nodes by name; undefined for a value that is not merged by key. */
 export function innerNode(
   node: SettingNode,
 ): ((name: string) => SettingNode | undefined) | undefined {
   if (node.type === 'object') return (name) => own(node.keys, name);
-  // A table of anything is a value of its own; there is nothing in it to merge.
+  // A table of arbitrary values counts as a single value.
   if (node.type === 'map' && node.of.type !== 'any') return () => node.of;
   return undefined;
 }
@@ -153,10 +151,10 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): ValueS
   const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
   if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
   const holdsBack = strictValues(facts).some((one) => one === value);
-  // A value that wins from any source can only restrict, so a project may set it, too.
+  // A value that wins from any source can only restrict, so a project may set it too.
   const isOpenToAll = holdsBack && facts.strictest === true;
   if (facts.scope === 'user' && isOfProject(file.source) && !isOpenToAll) return 'not here';
-  // fail-closed: what grants or executes waits for trust; the value that holds back does not.
+  // fail-closed: values that grant or execute need trust; the strict value does not.
   const waits = facts.needsTrust === true && !file.trusted;
   return waits && !holdsBack ? 'untrusted' : 'in force';
 }
@@ -171,12 +169,12 @@ function settle(key: string, { isList, definedBy, facts, said }: Found): MergedK
   return { key, isList, definedBy, facts, said: settled(said, winner) };
 }
 
-/** Whether nothing but a stronger value keeps it from being in force. */
+/** Whether the value counts, though a stronger one may shadow it. */
 export function hasSay({ standing }: Pick<SourceValue, 'standing'>): boolean {
   return standing === 'in force' || standing === 'shadowed';
 }
 
-/** With this value in force, and the others that have a say shadowed by it. */
+/** Puts one value in force and shadows the others that count. */
 export function settled(
   said: readonly SourceValue[],
   winner: SourceValue | undefined,

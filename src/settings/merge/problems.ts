@@ -10,7 +10,7 @@ import {
 
 type Told = Pick<ConfigProblem, 'severity' | 'message' | 'remedy' | 'topic'>;
 
-/** What a person should know about the settings of all files together. */
+/** Problems of the merged settings, for people. */
 export function mergeProblems(merged: Merged): readonly ConfigProblem[] {
   return [
     ...unenforced(merged),
@@ -35,7 +35,7 @@ const STRICT_ELSEWHERE: Told = {
   remedy: 'It counts in the settings of the user or an administrator.',
 };
 
-/** Said at every start: guards are weaker than they look. */
+/** Shown at every start, because it weakens guards. */
 const OPEN_FAILURE: Told = {
   severity: 'warning',
   topic: 'hooks',
@@ -56,10 +56,7 @@ function at(
   return { severity, ...placeOf(owner, path), ...told };
 }
 
-/**
- * fail-closed: a restriction that this version cannot enforce stops the start. Where the setting
- * itself says that it may be missing, it is told.
- */
+/** fail-closed: a restriction that this version cannot enforce prevents the start. */
 function unenforced(merged: Merged): readonly ConfigProblem[] {
   return [...merged.values()].flatMap(({ key, facts }) => {
     const [first] = inForce(merged, key);
@@ -70,7 +67,7 @@ function unenforced(merged: Merged): readonly ConfigProblem[] {
   });
 }
 
-/** Values that are not in force, reported once for each file and key. */
+/** Reports ineffective values once per file and key. */
 function withoutEffect(merged: Merged): readonly ConfigProblem[] {
   const told = new Map<string, ConfigProblem>();
   for (const entry of merged.values()) {
@@ -85,7 +82,7 @@ function withoutEffect(merged: Merged): readonly ConfigProblem[] {
 
 function problemOf({ key, facts }: MergedKey, one: SourceValue): ConfigProblem | undefined {
   const { value, items, owner, governed, why = 'it may not stand here' } = one;
-  // A list in which no item has a say asks for nothing.
+  // A list without valid items has no effect.
   if (items !== undefined && Array.isArray(value) && !value.some((item) => fits(items, item))) {
     return undefined;
   }
@@ -115,7 +112,7 @@ function problemOf({ key, facts }: MergedKey, one: SourceValue): ConfigProblem |
     case 'not here':
       if (facts.scope === 'managed') {
         return at(around, {
-          // fail-closed: a restriction that this file may not set would be relied on and never hold.
+          // fail-closed: a restriction in the wrong file would be relied on without effect.
           severity: facts.restricts === true && value !== false ? 'fatal' : 'warning',
           message: `\`${key}\` has no effect here: only an administrator can set it.`,
           remedy: 'Move it to managed-settings.json, or remove it.',

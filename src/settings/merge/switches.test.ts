@@ -60,18 +60,18 @@ describe('disableAllHooks', () => {
     [{ user: off }, ['cli', 'local', 'project', 'user', 'plugin']],
     [{ cli: off }, ['cli', 'local', 'project', 'user', 'plugin']],
     [{ managed: off }, ['managed', 'cli', 'local', 'project', 'user', 'plugin']],
-    // A flag is the same person's later word, an administrator's stands above both.
+    // A flag overrides the user's file, and an administrator overrides both.
     [{ cli: on, user: off }, []],
     [{ managed: on, user: off }, []],
-    // A repository switches off its own hooks, and nobody else's.
+    // A repository can switch off only its own hooks.
     [{ project: off }, ['project']],
     [{ local: off }, ['local', 'project']],
     [{ local: on, project: off }, []],
     [{ project: off, user: on }, ['project']],
-    // Nor does it switch on what its user switched off.
+    // A repository cannot switch on what the user switched off.
     [{ project: on, user: off }, ['cli', 'local', 'project', 'user', 'plugin']],
     [{ local: on, cli: off }, ['cli', 'local', 'project', 'user', 'plugin']],
-    // A host only restricts, and this takes guards away.
+    // A host may only restrict, and switching off hooks removes guards.
     [{ host: off }, []],
   ])('%j switches off the hooks of %j', async (contents, expected) => {
     expect(await offFor(contents)).toEqual(expected);

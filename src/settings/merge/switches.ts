@@ -2,21 +2,21 @@ import { originOf, type SettingSource, type Sourced } from '../../lib/sourced.js
 import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
 import { type EffectiveSettings, isOfProject, type SettingValues } from '../types.js';
 
-/** What settings say about all hooks together. */
+/** The settings that apply to all hooks. */
 export interface HookSwitches {
-  /** An administrator lets only managed hooks run; callbacks of a host can still refuse. */
+  /** An administrator allows only managed hooks; a host's callbacks still run. */
   readonly managedOnly: boolean;
-  /** Why hooks of a source do not run; undefined when they do. */
+  /** Why hooks of a source are disabled; undefined when they run. */
   disabled(source: SettingSource): string | undefined;
-  /** What it means when a guarding hook fails that does not say so itself. */
+  /** The effect of a failing guard hook that does not declare its own. */
   readonly failure: 'open' | 'closed' | 'strict';
-  /** Milliseconds by event, for hooks of this source that name no limit. */
+  /** Default timeouts in milliseconds by event, for hooks of this source. */
   timeouts(source: SettingSource): Readonly<Record<string, number>>;
-  /** Every guarding hook is asked once at the start. */
+  /** Runs every guard hook once at the start. */
   readonly probe: boolean;
-  /** The only URLs that HTTP hooks may call, `*` for anything. Undefined: nobody restricts them. */
+  /** The only URLs that HTTP hooks may call, with `*` as wildcard; undefined without restriction. */
   readonly httpUrls: readonly string[] | undefined;
-  /** The only variables that headers of HTTP hooks may use. Undefined: those a hook lists itself. */
+  /** The only variables for headers of HTTP hooks; undefined leaves each hook its own list. */
   readonly httpEnvVars: readonly string[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
   return {
     managedOnly,
     disabled(source) {
-      // Callbacks are code of the host, not hooks of files; taking them out would lose its guards.
+      // A host's callbacks are not hooks of files; disabling them would remove its guards.
       if (source === 'sdk') return undefined;
       if (only !== undefined && managedOnly && source !== 'managed') {
         return `\`allowManagedHooksOnly\` (${originOf(only)})`;
@@ -35,14 +35,14 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
       return switchedOff(values, source);
     },
     failure: failureOf(values.get('portcullis.hookFailure')),
-    // fail-closed: a repository cannot make its user's guards give up before they have answered.
+    // fail-closed: a repository cannot shorten the timeouts of its user's guards.
     timeouts: (source) => limits(values, isOfProject(source) ? () => true : isOfPerson),
     probe: values.get('portcullis.probeHooks')?.value === true,
-    // fail-closed: a repository adds nothing to a list by which its user limits hooks, be it empty. Its
-    // own list restricts where its user has none.
+    // fail-closed: a repository cannot extend its user's list, even an empty one; without one its own list
+    // restricts.
     httpUrls:
       listOf(values, 'allowedHttpHookUrls', isOfPerson) ?? listOf(values, 'allowedHttpHookUrls'),
-    // fail-closed: a repository does not name the variables that its own hooks may send.
+    // fail-closed: a repository cannot choose which variables its hooks send.
     httpEnvVars:
       listOf(values, envVars, isOfPerson) ??
       (listOf(values, envVars)?.length === 0 ? [] : undefined),
@@ -50,9 +50,9 @@ export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): Hoo
 }
 
 /**
- * fail-closed: a word on `disableAllHooks` reaches no further than who says it. An administrator's
- * hooks: only an administrator's word. A person's hooks: that or the person's own. A repository's
- * `true` switches off the repository's own hooks, and its `false` switches nothing on.
+ * fail-closed: `disableAllHooks` reaches only as far as its author's authority. Only an administrator
+ * disables managed hooks; an administrator or the user disables the user's; a repository's `true` disables
+ * only its own hooks and its `false` enables nothing.
  */
 function switchedOff(values: SettingValues, source: SettingSource): string | undefined {
   const said = values.said('disableAllHooks');
@@ -67,7 +67,7 @@ function switchedOff(values: SettingValues, source: SettingSource): string | und
   return source === 'project' ? saidBy('local', 'project') : undefined;
 }
 
-/** fail-closed: only the very word opens, and a repository cannot make its user's guards optional. */
+/** fail-closed: only the exact value "open" counts, and not from a repository. */
 function failureOf(said: Sourced<unknown> | undefined): HookSwitches['failure'] {
   if (said?.value === 'strict') return 'strict';
   return said?.value === 'open' && !isOfProject(said.source) ? 'open' : 'closed';
@@ -83,7 +83,7 @@ function listOf(
   counts: (source: SettingSource) => boolean = () => true,
 ): readonly string[] | undefined {
   if (!values.has(key, counts)) return undefined;
-  // Not the list of all, in which an item that several have is that of the strongest.
+  // `said` instead of `list`, which assigns shared items to the strongest source only.
   const said = values.said(key).filter(({ source }) => counts(source));
   return [...new Set(said.map(({ value }) => String(value)))];
 }
@@ -101,7 +101,7 @@ function limits(
   );
 }
 
-/** Who keeps flags and hosts from bringing agents, plugins and servers along. Undefined: nobody. */
+/** Why flags and hosts may not add agents, plugins and servers; undefined when they may. */
 export function sideloadRefusal({ values }: Pick<EffectiveSettings, 'values'>): string | undefined {
   return values.get('disableSideloadFlags')?.value === true
     ? 'an administrator forbids it (disableSideloadFlags)'

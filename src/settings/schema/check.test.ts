@@ -20,7 +20,6 @@ function fileOf(content: unknown, over: Partial<SettingsFile> = {}): SettingsFil
   };
 }
 
-/** `severity line: message remedy` */
 function check(content: unknown, over: Partial<SettingsFile> = {}): readonly string[] {
   const { problems } = checkFiles([fileOf(content, over)], {
     knownTools: Object.keys(RULE_TOOLS),

@@ -12,10 +12,10 @@ import { checkHooks, checkHookTimeouts } from './hooks.js';
 import { checkTopLevel } from './keys.js';
 import { type CheckOptions, checkValue, fits, formatPath } from './type-check.js';
 
-/** The faults of hooks that stand in another file than settings, judged as theirs are. */
+/** Checks the hooks of a file other than a settings file by the same rules. */
 export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
   const node = own(SETTINGS, 'hooks');
-  // fail-closed: without its table nothing could be checked.
+  // fail-closed: without the table nothing could be checked.
   if (node === undefined) throw new Error('there is no table of hooks');
   return checkHooks(file, file.content.hooks, { ...options, node });
 }
@@ -27,7 +27,7 @@ const HOOK_SETTINGS: ReadonlySet<string> = new Set([
   'httpHookAllowedEnvVars',
 ]);
 
-/** Everything about files that can be judged by looking at each alone. */
+/** The checks that concern a single file. */
 export function checkFiles(
   files: readonly SettingsFile[],
   options: CheckOptions = {},
@@ -58,10 +58,10 @@ function aboutHooks(problem: ConfigProblem): ConfigProblem {
   return { topic: 'hooks', ...problem };
 }
 
-/** Only the last of two equal keys counts, so the first may hold restrictions that are lost. */
+/** Only the last of two equal keys counts, so the first may hold a lost restriction. */
 function checkDuplicates(file: SettingsFile): readonly ConfigProblem[] {
   return file.duplicates.map(({ path, line }) => ({
-    // fail-closed: the part that is lost may have been the one that denies.
+    // fail-closed: the lost part may have contained a denial.
     severity: restrictsAt(path) ? 'fatal' : 'warning',
     ...placeOf(file, path),
     line,
@@ -83,7 +83,7 @@ function restrictsAt(path: JsonPath): boolean {
 
 const FAILURE_WORDS: Readonly<Record<string, string>> = { block: 'closed', continue: 'open' };
 
-/** Other words for the same value become the documented one, so that sources can be compared. */
+/** Replaces synonyms by the documented value, so that sources can be compared. */
 function normalizeLegacyValues(file: SettingsFile): SettingsFile {
   const { portcullis } = file.content;
   if (!isRecord(portcullis) || typeof portcullis.hookFailure !== 'string') return file;
@@ -95,7 +95,7 @@ function normalizeLegacyValues(file: SettingsFile): SettingsFile {
   };
 }
 
-/** A host's settings above the user's: of these only what holds back counts. */
+/** Of a host's settings only restrictions count. */
 function onlyRestrictions(file: SettingsFile, table: SettingTable): SettingsFile {
   const kept = restrictions({ type: 'object', keys: table, open: true }, file.content);
   return { ...file, content: isRecord(kept) ? kept : {} };
@@ -116,8 +116,8 @@ function restrictions(node: SettingNode, value: unknown): unknown {
   const strict = strictValues(node.facts ?? {});
   if (strict.length > 0) return strict.some((one) => one === value) ? value : undefined;
   if (restricts !== true) return undefined;
-  // fail-closed: what could also grant or execute is not taken from a host's text. A list that
-  // restricts is: that there is one holds back.
+  // fail-closed: a value that could also grant or execute is not accepted from a host. A restricting list is,
+  // because its presence restricts.
   const holdsBack = Array.isArray(value) || (value === true && needsTrust !== true);
   return holdsBack ? value : undefined;
 }

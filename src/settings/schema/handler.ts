@@ -20,18 +20,18 @@ import {
 
 type Handler = Readonly<Record<string, unknown>>;
 
-/** A handler that can run: its own fields, and what it says about its limits. */
+/** A valid handler with its limits. */
 export interface ParsedHandler {
   readonly fields: Handler;
   readonly timeoutMs?: number;
   readonly onFailure?: 'block' | 'continue';
 }
 
-/** Parses one handler wherever it is declared, by the same checks as those of settings files. */
+/** Validates a handler from any source by the rules of settings files. */
 export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedHandler, string> {
   if (!isRecord(raw)) return err('it is no object');
   const context: ValueContext = { file: DETACHED_FILE, path: [], restricts: true };
-  // Only settings files are checked for misspelt keys; here an unknown key changes nothing.
+  // Unknown keys are an error only in settings files, where they may be misspelt.
   const passOver: ValueContext['unknownKey'] = (...key) => ({
     ...unknownHookKey(...key),
     severity: 'note',
@@ -42,7 +42,7 @@ export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedH
   ].find(({ severity }) => severity === 'fatal');
   if (fault !== undefined) return err(fault.message.replace(/\.$/, ''));
   const { timeout, onFailure, ...fields } = structuredClone(raw);
-  // A description of a wrong type is no reason to lose the hook.
+  // A mistyped description does not invalidate the hook.
   for (const name of ['name', 'description']) {
     if (typeof fields[name] !== 'string') delete fields[name];
   }
@@ -53,13 +53,13 @@ export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedH
   });
 }
 
-/** What a handler says about its own failure, however broken the rest of it is. */
+/** A handler's declared failure behaviour, even when the rest is invalid. */
 export function declaredOnFailure(raw: unknown): 'block' | 'continue' | undefined {
   const said = isRecord(raw) ? raw.onFailure : undefined;
   return said === 'block' || said === 'continue' ? said : undefined;
 }
 
-/** A handler in the table of settings: an item of an item of an event's list. */
+/** The schema node of a handler. */
 const HANDLER: SettingNode = handlerNode();
 
 function handlerNode(): SettingNode {
@@ -67,12 +67,12 @@ function handlerNode(): SettingNode {
   const groups = hooks?.type === 'map' ? hooks.of : undefined;
   const group = groups?.type === 'list' ? groups.of : undefined;
   const handlers = group?.type === 'object' ? own(group.keys, 'hooks') : undefined;
-  // fail-closed: without its table nothing could be checked.
+  // fail-closed: without the table nothing could be checked.
   if (handlers?.type !== 'list') throw new Error('there is no table of hooks');
   return handlers.of;
 }
 
-/** Faults of one hook that its shape does not show. */
+/** Faults of a handler beyond its type. */
 export function handlerFaults(handler: Handler, check: EventCheck): readonly Fault[] {
   const { if: rule, onFailure, async, asyncRewake } = handler;
   const { event, facts, checkRule } = check;
@@ -99,12 +99,12 @@ export function handlerFaults(handler: Handler, check: EventCheck): readonly Fau
   return faults;
 }
 
-/** Why a handler could not run. */
+/** Faults that keep a handler from running. */
 function runFaults(handler: Handler, { event, facts }: EventCheck): readonly Fault[] {
   const faults: Fault[] = [];
   const kind = HOOK_KINDS.find((one) => one === handler.type);
   if (kind !== undefined && !facts.kinds.includes(kind)) {
-    // fail-closed: one that could only hang or fail stops the start, even where it would only watch.
+    // fail-closed: a handler that could only hang or fail prevents the start, even when it only observes.
     const says = `is "${kind}", and ${event} takes no such hooks`;
     const remedy = `It takes ${facts.kinds.join(', ')}.`;
     faults.push({ at: ['type'], says, remedy, severity: 'fatal' });
@@ -156,7 +156,7 @@ function httpFaults({ url, headers, allowedEnvVars }: Handler): readonly Fault[]
   return faults;
 }
 
-/** The address itself is not shown: it may hold a secret. */
+/** The message omits the URL, which may contain a secret. */
 export function urlFault(text: string): string | undefined {
   if (parseUrl(text) === undefined) return 'it is no URL';
   const { protocol, username, password } = new URL(text);
@@ -165,7 +165,7 @@ export function urlFault(text: string): string | undefined {
   return 'it holds a user name or password; send them in a header';
 }
 
-/** Fields that describe a hook file; they change nothing. */
+/** Descriptive fields without effect. */
 const DESCRIPTIVE: ReadonlySet<string> = new Set(
   'author authors category continueonerror description enabled homepage id keywords license name priority repository tags title version $schema'.split(
     ' ',
@@ -176,7 +176,7 @@ export function isDescriptive(name: string): boolean {
   return DESCRIPTIVE.has(name.toLowerCase());
 }
 
-/** What people expect of a key that nothing reads here, and what to write in its place. */
+/** Keys from other programs that have no effect here, and their equivalents. */
 const EXPECTATIONS: Readonly<Record<string, Omit<Fault, 'at'>>> = {
   ...forEachName(
     'filepattern filepatterns filematcher filetypes file files path paths pathpattern glob globs pattern patterns condition conditions when unless where filter filters tools toolname toolnames toolpattern commands include includes exclude excludes except extensions branches projects',
@@ -199,8 +199,8 @@ const EXPECTATIONS: Readonly<Record<string, Omit<Fault, 'at'>>> = {
 };
 
 /**
- * A key of a group or hook that nothing reads. One that is nearly a known key stops the start; one
- * that people take for a limit warns; any other describes, and is noted.
+ * An unknown key of a group or hook: a near miss prevents the start, a presumed filter warns, anything else
+ * is noted.
  */
 export function unknownHookKey(
   node: Extract<SettingNode, { type: 'object' }>,
@@ -211,7 +211,8 @@ export function unknownHookKey(
   const told = faultProblem(context);
   const expected = own(EXPECTATIONS, folded);
   if (expected !== undefined) return told({ at: [], ...expected });
-  // fail-closed: too far from its name to be found by its letters, and what it limits would be lost.
+  // fail-closed: these names are too far from `matcher` for the spelling check, and their filter would be
+  // lost.
   if (/^match(es)?$/.test(folded) && own(node.keys, 'matcher') !== undefined) {
     return told({ at: [], says: 'is not a setting', remedy: 'Did you mean matcher?' });
   }
@@ -220,7 +221,7 @@ export function unknownHookKey(
   return told({ at: [], says: 'is not known here and has no effect', remedy, severity: 'note' });
 }
 
-/** A field that is known and does not mean here what it means elsewhere. */
+/** Known fields whose meaning differs here. */
 export function metadataFaults(
   { continueOnError }: Handler,
   role: 'gate' | 'block' | 'observe',

@@ -28,7 +28,6 @@ function checkRule(text: string): string | undefined {
   return 'why' in parsed ? `${parsed.why}. ${parsed.remedy}` : undefined;
 }
 
-/** `severity line: message remedy` */
 function check(content: unknown, over: Partial<SettingsFile> = {}): readonly string[] {
   const { problems } = checkFiles([fileOf(content, over)], {
     knownTools: Object.keys(RULE_TOOLS),
@@ -45,7 +44,6 @@ const http = { type: 'http', url: 'https://guard.example/x' };
 
 const braced = (name: string): string => `\${${name}}`;
 
-/** The problems of one handler at an event. */
 function checkOne(event: string, handler: object, group: object = {}): readonly string[] {
   return check({ hooks: { [event]: [{ ...group, hooks: [handler] }] } });
 }

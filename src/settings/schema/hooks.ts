@@ -19,9 +19,8 @@ export interface HookCheck extends CheckOptions {
 }
 
 /**
- * Faults of a `hooks` object. A hook that may hold something back and cannot work stops the start;
- * one that only watches is lost with a warning. What an untrusted folder has is not in force, so
- * nothing is lost by its faults.
+ * Checks a `hooks` object: a broken guard prevents the start, a broken observer only warns. In an untrusted
+ * folder hooks are not in force, so faults lose nothing.
  */
 export function checkHooks(
   file: SettingsFile,
@@ -37,7 +36,7 @@ export function checkHooks(
   return Object.entries(value).flatMap(([event, groups]) => {
     if (isComment(event)) return [];
     const facts = own(HOOK_EVENTS, event);
-    // A text or number under such a name describes the file; a list may be a misplaced guard.
+    // A scalar under such a name is descriptive; a list may be a misplaced guard.
     if (facts === undefined && isDescriptive(event) && typeof groups !== 'object') {
       const remedy = 'Write "enabled": false on the groups or hooks that are to be off.';
       const says = 'switches nothing off';
@@ -51,7 +50,7 @@ export function checkHooks(
   });
 }
 
-/** A name that is no event. What other programs call theirs is told, and everything else refused. */
+/** Another program's event name warns; any other unknown name is an error. */
 function unknownEvent(event: string, effect: string): Fault {
   const odd = oddHookEvent(event);
   const list = 'docs/reference/settings.md lists the events.';
@@ -78,7 +77,7 @@ function checkEvent(
     return [faultProblem(context)({ at: [loose], says: 'is a hook without its group', remedy })];
   }
   return groups.flatMap((group: unknown, index) => {
-    // What is switched off holds nothing back, so its faults lose nothing.
+    // Faults in a disabled group lose no guard.
     const isOff = isRecord(group) && group.enabled === false;
     const path = [...context.path, index];
     const at = { ...context, path, restricts: context.restricts && !isOff };
@@ -116,10 +115,10 @@ function checkGroup(
   ];
 }
 
-/** Too short for any program to answer: probably meant as seconds. */
+/** Too short for any program, so seconds were probably meant. */
 const TOO_SHORT_MS = 100;
 
-/** What the shape of `portcullis.hookTimeouts` does not show: names of events, and the unit. */
+/** Checks the event names and units of `portcullis.hookTimeouts`. */
 export function checkHookTimeouts(file: SettingsFile): readonly ConfigProblem[] {
   const { portcullis } = file.content;
   const timeouts = isRecord(portcullis) ? portcullis.hookTimeouts : undefined;

@@ -9,7 +9,7 @@ import {
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 import { forEachName, isComment } from './type-check.js';
 
-/** Keys at the top of a file that nothing reads: those that were meant to restrict stop the start. */
+/** Checks unknown top-level keys; those that look like restrictions prevent the start. */
 export function checkTopLevel(file: SettingsFile, table: SettingTable): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const strangers: string[] = [];
@@ -49,7 +49,7 @@ function meaningOf(name: string, value: unknown, table: SettingTable): Meaning |
   );
 }
 
-/** Words that hold things back, or let them through, in flags, in code or in other programs. */
+/** Names of restrictions and grants in flags, code and other programs. */
 const WORDS: Readonly<Record<string, Meaning>> = {
   ...forEachName(
     'disallowedtools deniedtools denytools blockedtools excludetools excludedtools bannedtools denyrules denylist blocklist blockedcommands disallowedcommands',
@@ -71,10 +71,10 @@ function wordOfOthers(name: string, value: unknown): Meaning | undefined {
   return found !== undefined && WIDE_MODES.has(value) ? { ...found, restricts: false } : found;
 }
 
-/** Modes that let more through than the default; without them nothing is lost but convenience. */
+/** Modes more permissive than the default; losing them is harmless. */
 const WIDE_MODES: ReadonlySet<unknown> = new Set(['acceptEdits', 'auto', 'bypassPermissions']);
 
-/** Whether losing this value lets more through. One that only grants is lost with a warning. */
+/** Whether losing the value would allow more. */
 function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
   if (facts.restricts !== true || WIDE_MODES.has(value)) return false;
   const strict = strictValues(facts);
@@ -82,10 +82,10 @@ function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
   return strict.length === 0 || !isPlain || strict.some((one) => one === value);
 }
 
-/** Too common a word to say what was meant. */
+/** Words too common to reveal what was meant. */
 const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
 
-/** A key that belongs one level deeper. */
+/** Finds keys that belong one level deeper. */
 function misplaced(name: string, value: unknown, table: SettingTable): Meaning | undefined {
   const wanted = folded(name);
   const event = Object.keys(HOOK_EVENTS).find((one) => folded(one) === wanted);
@@ -102,19 +102,19 @@ function misplaced(name: string, value: unknown, table: SettingTable): Meaning |
   return ['permissions', 'sandbox', 'portcullis'].flatMap((key) => find(own(table, key), key))[0];
 }
 
-/** Distance up to which a key is taken for a misspelling; beyond it, the two may be unrelated. */
+/** The edit distance up to which a key counts as misspelt. */
 const NEAR_MISS = 2;
 
 function misspelt(name: string, table: SettingTable): Meaning | undefined {
   const near = nearest(name, Object.keys(table));
   if (near === undefined) return undefined;
   const isMiss = editDistance(name.toLowerCase(), near.toLowerCase()) <= NEAR_MISS;
-  // fail-closed: a misspelt restriction would be relied on and never hold.
+  // fail-closed: a misspelt restriction would be relied on without effect.
   const restricts = isMiss && own(table, near)?.facts?.restricts === true;
   return { restricts, remedy: `Did you mean ${near}?` };
 }
 
-/** Rules or hooks under a name that nothing reads. */
+/** Finds rules or hooks below an unknown key. */
 function restrictionInside(value: unknown): Meaning | undefined {
   if (!isRecord(value)) return undefined;
   const inner = Object.keys(value).find(

@@ -15,7 +15,7 @@ import {
   type ValueContext,
 } from './type-check.js';
 
-/** In whatever case a name stands, it means its tool. A name that is nearly a tool's means nothing. */
+/** Checks a matcher: case does not matter, and a near miss of a tool's name is an error. */
 export function checkMatcher(
   written: string,
   context: ValueContext,
@@ -27,7 +27,7 @@ export function checkMatcher(
     const message = `\`${formatPath(context.path)}\` has no effect: ${event} is about nothing that a matcher could name.`;
     return [problem(asWarning(context), message, 'Remove it; the hook runs every time.')];
   }
-  // Names of files stand as they are.
+  // Matchers on file names need no check.
   if (facts.matcherField === 'file_path') return [];
   const parts = matcherParts(matcher);
   if (parts.length === 0) {
@@ -43,7 +43,7 @@ export function checkMatcher(
 interface Place {
   readonly matcher: string;
   readonly context: ValueContext;
-  /** The names of all tools, the older ones too; absent where they are not known. */
+  /** All tool names including older ones; absent when unknown. */
   readonly names: readonly string[] | undefined;
   readonly forTools: boolean;
 }
@@ -61,14 +61,14 @@ function checkPart(part: MatcherPart, at: Place): readonly ConfigProblem[] {
 function checkName(name: string, { matcher, context, names }: Place): readonly ConfigProblem[] {
   if (/^mcp__/i.test(name)) {
     if (/^mcp__.+?__./i.test(name)) return [];
-    // `mcp__server` alone is no tool's name; the gate takes it for all tools of the server.
+    // The hook matcher reads a bare `mcp__server` as a prefix of all its tools.
     const message = `the matcher "${name}" names no tool; it is taken to mean every tool that begins so.`;
     const remedy = `Write ${name.replace(/_*$/, '')}__.* to say so.`;
     return [problem(asWarning(context), message, remedy)];
   }
   const isKnown = names?.some((one) => one.toLowerCase() === name.toLowerCase());
   if (names === undefined || isKnown === true) return [];
-  // fail-closed: no tool's name has a blank in it, now or later.
+  // fail-closed: tool names never contain blanks.
   if (/\s/.test(name)) return [matchesNothing(name, context, 'Join several names by |.')];
   const near = nearest(name, names);
   const message = `the matcher "${matcher}" names ${name}, and there is no such tool`;
@@ -81,7 +81,7 @@ function checkExpression(
   text: string,
   { matcher, context, names }: Place,
 ): readonly ConfigProblem[] {
-  // The very engine that the gate uses: what it cannot search for would guard nothing that was meant.
+  // Uses the matcher's engine, because an expression it rejects would guard nothing.
   const pattern = linearPattern(text, { ignoreCase: true });
   if (!pattern.ok) {
     const message = `the matcher "${matcher}" is not a regular expression that can be used here: ${pattern.error}.`;
@@ -92,7 +92,7 @@ function checkExpression(
   const words = wordsOf(text, NAME_LETTERS);
   const near = words.map((word) => nearest(word, names)).find((one) => one !== undefined);
   if (near !== undefined) return [matchesNothing(text, context, `Did you mean ${near}?`)];
-  // fail-closed: quotes, slashes and look-alike letters stand in no name, so nothing is guarded.
+  // fail-closed: tool names contain no quotes, slashes or look-alike letters, so the matcher guards nothing.
   if (!words.flatMap(inServerTools).some(fits)) {
     return [matchesNothing(text, context, 'Write names joined by |, without quotes.')];
   }
@@ -101,7 +101,7 @@ function checkExpression(
   return [problem(asWarning(context), message, 'It may match tools of MCP servers.')];
 }
 
-/** Names of tools of servers in which a word could stand. */
+/** Possible names of MCP tools that contain a word. */
 function inServerTools(word: string): readonly string[] {
   const whole = /^mcp__.+?__./i.test(word) ? [word] : [];
   return [...whole, `mcp__x__${word}`, `mcp__${word}__x`, `mcp__x__x${word}x`, `mcp__x${word}`];
@@ -111,15 +111,15 @@ function matchesNothing(text: string, context: ValueContext, remedy: string): Co
   return problem(context, `the matcher "${text}" matches no tool.`, remedy);
 }
 
-/** Something about a matcher among the hooks in the head of a skill or an agent. */
+/** A fault of a matcher in the front matter of a skill or agent. */
 export interface MatcherFault {
   readonly matcher: string;
-  /** A guard would be asked about nothing that was meant. */
+  /** The guard would never match what was meant. */
   readonly stops: boolean;
   readonly message: string;
 }
 
-/** Holds the matchers of a `hooks` object against the tools that there are, as those of settings are. */
+/** Checks the matchers of a `hooks` object against the known tools, as in settings. */
 export function matcherFaults(
   hooks: unknown,
   knownTools: readonly string[],
@@ -140,7 +140,7 @@ export function matcherFaults(
       );
       return problems.map(({ severity, message, remedy }) => ({
         matcher,
-        // One that cannot be read guards every call.
+        // An unreadable matcher applies to every call.
         stops: severity === 'fatal' && isReadable(matcher),
         message: `${message} ${remedy}`,
       }));

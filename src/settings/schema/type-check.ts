@@ -11,7 +11,7 @@ export interface ValueContext {
   readonly path: JsonPath;
   /** Whether a fault here may lose a restriction. */
   readonly restricts: boolean;
-  /** What an unknown key means here; absent: it is a fault like any other. */
+  /** How to report an unknown key; by default as an ordinary fault. */
   readonly unknownKey?: UnknownKeyCheck;
 }
 
@@ -23,7 +23,7 @@ export type UnknownKeyCheck = (
   context: ValueContext,
 ) => ConfigProblem;
 
-/** Every fault of a value and of what is in it. */
+/** Checks a value recursively. */
 export function checkValue(
   node: SettingNode,
   value: unknown,
@@ -43,7 +43,7 @@ export function checkValue(
   return node.type === 'object' ? checkObject(node, value, here) : [];
 }
 
-/** `a.b[0]`, as people write it. */
+/** Formats a path as `a.b[0]`. */
 export function formatPath(path: JsonPath): string {
   return path
     .map((step, index) =>
@@ -52,12 +52,12 @@ export function formatPath(path: JsonPath): string {
     .join('');
 }
 
-/** The same meaning for each of several names. */
+/** Assigns the same value to several names. */
 export function forEachName<T>(names: string, meaning: T): Readonly<Record<string, T>> {
   return Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
 }
 
-/** Keys that stand for comments, which JSON does not have. */
+/** Whether a key serves as a comment, which JSON lacks. */
 export function isComment(name: string): boolean {
   return /^(?:_|\/\/|#|\$comment$)/.test(name);
 }
@@ -121,7 +121,7 @@ export function unknownKey(node: ObjectNode, name: string, context: ValueContext
   );
 }
 
-/** Objects that name their own kind are judged as that kind, so that its fields can be named. */
+/** Chooses the alternative by the object's own type, so that messages can name its fields. */
 function variantOf(choices: readonly SettingNode[], value: unknown): SettingNode | undefined {
   if (Array.isArray(value)) return choices.find((choice) => choice.type === 'list');
   if (!isRecord(value)) return undefined;
@@ -138,7 +138,7 @@ function variantOf(choices: readonly SettingNode[], value: unknown): SettingNode
     return type?.type === 'choice' ? type.values : [];
   });
   if (kinds.length > 0) {
-    // Without a valid kind only that is wrong, for all that can be said.
+    // With an invalid type only the type can be reported.
     const kind: SettingNode = { type: 'choice', values: kinds };
     return named ?? { type: 'object', keys: { type: kind }, required: ['type'], open: true };
   }
@@ -166,20 +166,20 @@ export function problem(
   return { severity: restricts ? 'fatal' : 'warning', ...placeOf(file, path), message, remedy };
 }
 
-/** What is wrong with a value that its type does not show. */
+/** A fault beyond a value's type. */
 export interface Fault {
-  /** The way to it from where it was found. */
+  /** Relative to where it was found. */
   readonly at: JsonPath;
-  /** Follows the path, without a full stop. */
+  /** The rest of the sentence after the path, without a full stop. */
   readonly says: string;
   readonly remedy?: string;
-  /** Absent: by whether a fault there may lose a restriction. `fatal`: of a trusted file in any case. */
+  /** By default fatal when it may lose a restriction; `fatal` applies to any trusted file. */
   readonly severity?: ConfigProblem['severity'];
-  /** It ends with the sentence of another. */
+  /** The text already ends with a sentence. */
   readonly unended?: true;
 }
 
-/** How a fault is told that was found at a place. */
+/** Converts faults at a place to problems. */
 export function faultProblem(context: ValueContext): (fault: Fault) => ConfigProblem {
   return ({ at, says, remedy, severity, unended }) => {
     const path = [...context.path, ...at];
@@ -190,7 +190,7 @@ export function faultProblem(context: ValueContext): (fault: Fault) => ConfigPro
   };
 }
 
-/** The same place for something that loses no restriction. */
+/** The same place for a fault that loses no restriction. */
 export function asWarning(context: ValueContext): ValueContext {
   return { ...context, restricts: false };
 }
@@ -203,7 +203,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : String(value);
 }
 
-/** Whether a value is of the node's kind; what is inside lists and objects is not looked at. */
+/** Checks a value's type without its contents. */
 export function fits(node: SettingNode, value: unknown): boolean {
   switch (node.type) {
     case 'any':
@@ -237,7 +237,7 @@ export function fits(node: SettingNode, value: unknown): boolean {
   }
 }
 
-/** What a value should be, for people: `a list of strings`, `one of "a", "b"`. */
+/** Describes the expected value for people: `a list of strings`, `one of "a", "b"`. */
 export function describeType(node: SettingNode): string {
   switch (node.type) {
     case 'any':
@@ -267,7 +267,7 @@ export function describeType(node: SettingNode): string {
   }
 }
 
-/** In place of a settings file, for hooks of skills and agents; their readers know the line. */
+/** A placeholder for hooks of skills and agents, whose readers know the line. */
 export const DETACHED_FILE: SettingsFile = {
   source: 'project',
   file: '',
@@ -278,17 +278,17 @@ export const DETACHED_FILE: SettingsFile = {
   lineOf: () => undefined,
 };
 
-/** What the checks of settings need to know of parts that the settings know nothing about. */
+/** Functions and names that the checks need from other parts. */
 export interface CheckOptions {
-  /** Names that a hook's matcher may mean; without them matchers are not compared with tools. */
+  /** Known tool names; without them matchers are not compared. */
   readonly knownTools?: readonly string[];
-  /** Why a text is no permission rule; undefined when it is one. */
+  /** Why a text is not a valid permission rule; undefined when it is. */
   checkRule?(text: string): string | undefined;
-  /** Why a pattern names no agent there could be; undefined when it may name one. */
+  /** Why a pattern cannot name an agent; undefined when it can. */
   checkAgents?(pattern: string): string | undefined;
 }
 
-/** One event of a file, as its hooks are checked. */
+/** The event whose hooks are checked. */
 export interface EventCheck extends CheckOptions {
   readonly event: string;
   readonly facts: HookEventFacts;

@@ -21,27 +21,26 @@ import type { Declaration, TrustItem, UsedDocument } from './types.js';
 
 export interface CollectOptions {
   readonly fs: Pick<FileSystem, 'stat' | 'list' | 'readText' | 'readBytes' | 'realPath'>;
-  /** Real path of the project's root. */
+  /** The real path of the project's root. */
   readonly root: string;
-  /** The directories whose `.claude` or `.mcp.json` counts, the project's root last. */
+  /** The directories with a relevant `.claude` or `.mcp.json`, the root last. */
   readonly levels: readonly Pick<ProjectLevel, 'path' | 'hasDirectory'>[];
-  /** The user's own configuration, which belongs to no project. */
+  /** The user's configuration, which does not count as a project's. */
   readonly configDir: string;
   readonly sources: readonly string[];
-  /** A document that is used now: its text is judged in place of what its file holds. */
+  /** A document in use: its text is judged instead of the file's content. */
   readonly used?: UsedDocument;
 }
 
-/** Limits on what is read of one project, so that no folder delays a start. */
+/** Bounds the reading of a project, so that the start stays fast. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ITEMS = 10_000;
-/** Unreadable paths that are listed one by one. */
+/** Unreadable paths listed individually. */
 const MAX_UNREADABLE = 20;
 
 /**
- * Everything in a project's files that runs something or lets something happen, the root's last.
- * Digests do not depend on order, blanks or line breaks, and are bound to the file's place below the
- * project's root.
+ * Collects everything in a project's files that runs or grants something, the root's last. Digests ignore
+ * order and formatting but include the file's place in the project.
  */
 export async function collectDeclarations(
   options: CollectOptions,
@@ -55,7 +54,7 @@ class Collector {
   readonly #options: CollectOptions;
   readonly #scripts: ScriptReader;
   readonly #found: Declaration[] = [];
-  /** What every command hook of a level stands for. */
+  /** The digests of the hook scripts of each level. */
   readonly #hookPins = new Map<string, Pins>();
   readonly #overfull = new Set<string>();
   #level = '';
@@ -71,7 +70,7 @@ class Collector {
   finish(): { declarations: readonly Declaration[]; scripts: SeenScripts } {
     const { used } = this.#options;
     if (used !== undefined && !this.#foundUsed) {
-      // fail-closed: a document outside of the files that are looked at was never accepted.
+      // fail-closed: a document outside the searched files was never accepted.
       this.#level = this.#options.root;
       this.#addUnread(used.file, 'is not among the files that are looked at');
     }
@@ -99,7 +98,7 @@ class Collector {
   async #json(file: string, itemsIn: (value: unknown) => readonly TrustItem[]): Promise<void> {
     const text = await this.#read(file);
     const json = text === undefined ? undefined : parseLocatedJson(text);
-    // What is not JSON grants nothing; the loader of the file reports it.
+    // Invalid JSON grants nothing, and its loader reports it.
     if (json?.ok !== true) return;
     for (const item of itemsIn(json.value)) {
       await this.#add(file, { ...item, line: json.lineOf(item.path) });
@@ -113,7 +112,7 @@ class Collector {
         await this.#document(file, basename(dirname(file)), skillItems);
       }
       if (!toPosix(file).endsWith('/.claude-plugin/plugin.json')) continue;
-      // A plugin is code in many files, so all of them together are the declaration.
+      // A plugin consists of many files, which together are its declaration.
       const plugin = dirname(dirname(file));
       const inside = files.filter((one) => isInside(one, plugin));
       const { scripts, complete } = await this.#scripts.pins(inside, this.#options.root);
@@ -144,7 +143,7 @@ class Collector {
     if (isUsed) this.#foundUsed = true;
     else if (itemsIn === agentItems) {
       const stat = await fs.stat(file).catch(() => undefined);
-      // The reader of agents skips such a file, too.
+      // The agent reader skips such files too.
       if ((stat?.size ?? 0) > MAX_DOCUMENT_BYTES) return;
     }
     const text = isUsed ? used.text : await this.#read(file);
@@ -161,7 +160,7 @@ class Collector {
     return tree.files;
   }
 
-  /** Undefined when nothing is there, or nothing that can be read. */
+  /** Undefined when the file is missing or unreadable. */
   async #read(file: string): Promise<string | undefined> {
     const { fs } = this.#options;
     try {
@@ -175,13 +174,13 @@ class Collector {
       return await fs.readText(file, { maxBytes: MAX_DOCUMENT_BYTES });
     } catch (thrown) {
       const code = systemCodeOf(thrown);
-      // fail-closed: it exists, and another program might be able to read it.
+      // fail-closed: the file exists, and another program may be able to read it.
       if (code !== 'ENOENT' && code !== 'ENOTDIR') this.#addUnread(file, 'cannot be read');
       return undefined;
     }
   }
 
-  /** fail-closed: what is not read may declare anything, so trust in it is not stored. */
+  /** fail-closed: unread content may declare anything, so trust in it is not stored. */
   #addUnread(file: string, text: string): void {
     const name = basename(file);
     const value = 'more files than are looked at';

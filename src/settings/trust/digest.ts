@@ -2,13 +2,13 @@ import { isRecord } from '../../lib/own.js';
 import { sha256 } from '../../platform/hash.js';
 import type { Declaration } from './types.js';
 
-/** One digest for a set of declarations, whatever their order. */
+/** A digest of a set of declarations, independent of order. */
 export function digest(declarations: readonly Pick<Declaration, 'digest'>[]): string {
   const each = [...new Set(declarations.map((declaration) => declaration.digest))].sort();
   return sha256(`portcullis trust 1\n${each.join('\n')}`);
 }
 
-/** The same text for equal values: keys sorted, no blanks, lists and objects told apart. */
+/** Equal text for equal values: sorted keys, no blanks, lists and objects distinct. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';
 }

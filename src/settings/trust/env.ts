@@ -1,13 +1,12 @@
 /**
- * Why a project's `env` may not set a variable, even in a trusted folder; undefined when trust is
- * enough. What decides where requests and keys go, what this program itself is, or which code every
- * child process loads first, is the user's alone.
+ * Why a project's `env` may never set a variable; undefined when trust suffices. Only the user decides where
+ * requests and keys go, how this program behaves and which code child processes load first.
  */
 export function projectMayNotSet(name: string): string | undefined {
   return limitOf(name)?.reason;
 }
 
-/** Why a variable would make later commands run other code than the one that was judged. */
+/** Why a variable would make later commands run different code than was judged. */
 export function runsOtherCode(name: string): string | undefined {
   const limit = limitOf(name);
   return limit?.about === 'code' ? limit.reason : undefined;
@@ -22,11 +21,11 @@ function limitOf(name: string): Limit | undefined {
 interface Limit {
   readonly pattern: RegExp;
   readonly reason: string;
-  /** `code`: commands turn into others than those that were judged. */
+  /** `code`: commands would run different code than was judged. */
   readonly about: 'program' | 'connections' | 'code';
 }
 
-/** Which model is asked is not a danger; the `model` key of a project counts as well. */
+/** The choice of a model is harmless; a project may set `model` too. */
 const MODEL_NAME = /^ANTHROPIC_(MODEL|SMALL_FAST_MODEL|DEFAULT_([A-Z]+_)?MODEL)$/;
 
 const oneOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
@@ -104,7 +103,7 @@ const limits: readonly Limit[] = [
     reason: 'it makes commands that only read run another program',
     about: 'code',
   },
-  // Names and dates of commits are harmless; nearly all the rest of git's variables run something.
+  // Commit names and dates are harmless; nearly all other git variables run something.
   {
     pattern: /^GIT_(?!(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$)/,
     reason: 'it makes git run other programs or work on another repository',

@@ -4,19 +4,19 @@ import { embeddedCommands } from '../../lib/text/embedded-commands.js';
 import { sha256 } from '../../platform/hash.js';
 import type { DeclarationKind, TrustItem } from './types.js';
 
-/** Reads what a skill, command or agent file declares; `label` is its name for people. */
+/** Extracts the declarations of a skill, command or agent file; `label` is its display name. */
 export type DocumentItems = (text: string, label: string) => readonly TrustItem[];
 
-/** What a skill or command would run or be allowed: its granting fields and the shell in its text. */
+/** The granting fields and shell commands of a skill or command. */
 export const skillItems: DocumentItems = (text, label) => [
   ...fieldItems(text, label, SKILL_FIELDS),
   ...shellItems(text, label),
 ];
 
-/** What an agent file would run or be allowed beyond its session's rights. */
+/** The granting fields of an agent file. */
 export const agentItems: DocumentItems = (text, label) => fieldItems(text, label, AGENT_FIELDS);
 
-/** Not `portcullis`: everything that a skill can say there restricts. */
+/** Without `portcullis`, which can only restrict a skill. */
 const SKILL_FIELDS: ReadonlyMap<string, DeclarationKind> = new Map([
   ['hooks', 'hook'],
   ['allowedtools', 'skill grant'],
@@ -44,7 +44,7 @@ function fieldItems(
 ): readonly TrustItem[] {
   const { fields, unread } = readFrontmatter(text);
   if (unread !== undefined) {
-    // fail-closed: front matter that cannot be taken apart may declare anything.
+    // fail-closed: unparsable front matter may declare anything.
     const name = `${label}, frontmatter`;
     const item = { name, text: unread, path: ['---'], value: unread, line: 1, runs: [unread] };
     return [{ kind: 'unreadable', ...item }];
@@ -57,17 +57,17 @@ function fieldItems(
   });
 }
 
-/** More than a person reads before accepting, and more than a skill needs. */
+/** More than a person would review and a skill needs. */
 const MAX_COMMANDS = 200;
 
-/** fail-closed: every command in the text counts, closed or not, also those that would not run. */
+/** fail-closed: counts every command in the text, even an unclosed one that would not run. */
 function shellItems(text: string, label: string): readonly TrustItem[] {
   const { body, bodyLine } = splitFile(text);
   const commands = embeddedCommands(body);
   if (commands.length > MAX_COMMANDS) {
     const about = `${commands.length} commands, more than are looked at`;
     const item = { name: `${label}, commands`, text: about, path: ['shell'], value: sha256(body) };
-    // fail-closed: they were not read one by one, so trust in them is not stored.
+    // fail-closed: the commands were not examined individually, so trust in them is not stored.
     return [{ kind: 'unreadable', ...item, line: bodyLine, runs: [], pinned: false }];
   }
   let line = bodyLine;
@@ -83,14 +83,14 @@ function shellItems(text: string, label: string): readonly TrustItem[] {
 
 interface Field {
   readonly name: string;
-  /** Its value, line for line as written: in YAML blanks and empty lines may change what it runs. */
+  /** The raw lines, because blanks and empty lines matter in YAML. */
   readonly text: string;
   readonly line: number;
 }
 
 /**
- * The top-level fields of the front matter, as text. Not a YAML parser: it has to see every field,
- * and returns front matter that is not a plain list of fields as `unread`.
+ * The top-level front matter fields as text. Not a YAML parser: it must not miss a field, so it returns
+ * anything but a plain field list as `unread`.
  */
 function readFrontmatter(text: string): {
   readonly fields: readonly Field[];
@@ -99,7 +99,7 @@ function readFrontmatter(text: string): {
   const split = splitFile(text);
   const { lines } = split;
   if (lines === undefined) {
-    // Without its end the whole file may be front matter or body.
+    // Without its end, front matter and body cannot be separated.
     return { fields: [], unread: split.problem === undefined ? undefined : split.body.trim() };
   }
   const { groups, strays } = headGroups(split);
@@ -114,7 +114,7 @@ function readFrontmatter(text: string): {
   return { fields };
 }
 
-/** A value that refers to another part of the front matter, or changes how it is parsed. */
+/** An anchor, alias, tag or merge key, which changes how values are parsed. */
 const INDIRECT = /^[ \t]*(?:- +)*(?:[\w-]+: +|<<: +)?(?:[&*][\w-]|!+[\w<]|\? )/;
 
 function withoutOuterBlankLines(lines: readonly string[]): string {

@@ -2,7 +2,7 @@ import { visible } from '../../lib/text/visible.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import type { Declaration, DeclarationKind, TrustCheck } from './types.js';
 
-/** The one notice of a session in whose folder something is held back; undefined when nothing is. */
+/** The notice about untrusted declarations; undefined when there are none. */
 export function trustNotice(check: TrustCheck): string | undefined {
   const { verdict, root, declarations } = check;
   if (verdict === 'nothing' || verdict === 'trusted') return undefined;
@@ -22,7 +22,7 @@ export function trustNotice(check: TrustCheck): string | undefined {
   const [others, servers] = [of(false), of(true)];
   const held = [
     ...(others === '' ? [] : [`these of its files are not in force: ${others}`]),
-    // Each may have been approved by itself, which is not known here.
+    // Servers may have individual approvals, which are unknown here.
     ...(servers === ''
       ? []
       : [
@@ -32,7 +32,7 @@ export function trustNotice(check: TrustCheck): string | undefined {
   return `${why}, so ${held.join('; and ')}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
 }
 
-/** `2 hooks (PreToolUse, Stop; .claude/settings.json:4), 1 allow rule (…)`. */
+/** Formats as `2 hooks (PreToolUse, Stop; .claude/settings.json:4), 1 allow rule (…)`. */
 export function summary(check: Pick<TrustCheck, 'declarations' | 'root'>): string {
   const kinds = [...new Set(check.declarations.map((declaration) => declaration.kind))];
   return kinds
@@ -48,7 +48,7 @@ export function summary(check: Pick<TrustCheck, 'declarations' | 'root'>): strin
     .join(', ');
 }
 
-/** Every declaration with its place and its text, for a person to read before saying yes. */
+/** Every declaration with place and text, for review before acceptance. */
 export function declarationLines(check: TrustCheck): readonly string[] {
   const pending = new Map(check.pending.map(({ declaration, was }) => [declaration, was]));
   return check.declarations.map((declaration) => {

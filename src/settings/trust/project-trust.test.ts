@@ -138,7 +138,7 @@ describe('declarations of a project', () => {
       expect(await verdict()).toBe('changed');
       await accept();
     }
-    // What hooks write beside themselves.
+    // Hooks may write logs beside themselves.
     project.write('.claude/hooks/guard.log', 'ran');
     expect(await verdict()).toBe('trusted');
     project.write(SETTINGS, json({ hooks: { Stop: [{ hooks: [{ type: 'http', url: 'x' }] }] } }));
@@ -232,7 +232,7 @@ describe('declarations of a project', () => {
       declarations: [{ kind: 'unreadable', pinned: false }],
     });
     expect(await trust.accept(seen, { store: true })).toMatchObject({ stored: false });
-    // The start that people said yes to goes on; nothing that comes later is covered by it.
+    // The accepted start continues, but later content is not covered.
     expect((await trust.check({ atStart: true })).verdict).toBe('trusted');
     expect((await trust.check()).verdict).toBe('never');
     expect(await verdict()).toBe('never');

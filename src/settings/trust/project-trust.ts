@@ -10,74 +10,67 @@ import type { Declaration, PendingDeclaration, TrustCheck, UsedDocument } from '
 export interface TrustPlaces {
   readonly fs: FileSystem;
   readonly cwd: string;
-  /** The user's configuration directory. */
   readonly configDir: string;
-  /** Where this program keeps its own state. */
   readonly stateDirectory: string;
-  /** Which optional settings sources count; default: all. */
+  /** The enabled optional sources; all by default. */
   readonly sources?: readonly string[];
   now(): number;
 }
 
-/** What of a project may grant and execute: what a person accepted, as long as it stays the same. */
+/** Decides what a project may grant and execute: what a person accepted, while it is unchanged. */
 export interface ProjectTrust {
-  /** Compares the files as they are now with what was accepted. */
+  /** Compares the present files with what was accepted. */
   check(options?: CheckOptions): Promise<TrustCheck>;
-  /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
+  /** Accepts exactly what `seen` shows; without `store` only for this process. */
   accept(seen: TrustCheck, options: { store: boolean }): Promise<Acceptance>;
   /**
-   * Accepts what this program itself wrote into a settings file of the project as a person's answer,
-   * so that the answer does not cost the folder its trust.
+   * Accepts what this program itself wrote into project settings as a person's answer, so that the write does
+   * not end the folder's trust.
    */
   rebind(written: OwnWrite): Promise<Binding>;
   /**
-   * The first of the files that a project's command hook stands for (its script, `.claude/hooks`)
-   * that changed since the hook was accepted; undefined when none did.
+   * The first file behind a command hook (its script, `.claude/hooks`) that changed since acceptance;
+   * undefined when none did.
    */
   changedScript(hook: HookPlace): Promise<string | undefined>;
 }
 
 export interface CheckOptions {
-  /**
-   * The check at the start of a session. A declaration that cannot be pinned counts as accepted here
-   * and at no later check.
-   */
+  /** The check at session start, which alone counts acceptances of unpinnable declarations. */
   readonly atStart?: boolean;
-  /** A skill, command or agent that is used now: this text is judged in place of its file's. */
+  /** A document in use: its text is judged instead of the file's content. */
   readonly used?: UsedDocument;
 }
 
-/** A command hook of a project: where it is declared, and all words of what it runs. */
+/** A project's command hook: its file and the words of its command. */
 export interface HookPlace {
-  /** Absolute. */
   readonly file: string;
   readonly commands: readonly string[];
 }
 
-/** `refusal`: why it holds for this process only, although it was to be stored. */
+/** `refusal`: why a requested acceptance was not stored. */
 export interface Acceptance {
   readonly stored: boolean;
   readonly refusal?: string;
 }
 
 export interface OwnWrite {
-  /** Absolute. */
   readonly file: string;
-  /** Rules that were written into `permissions.allow`. */
+  /** Rules added to `permissions.allow`. */
   readonly allow?: readonly string[];
-  /** What was written into `permissions.additionalDirectories`. */
+  /** Directories added to `permissions.additionalDirectories`. */
   readonly directories?: readonly string[];
-  /** A server that was written into `.mcp.json`. */
+  /** A server added to `.mcp.json`. */
   readonly server?: string;
 }
 
-/** `waits`: in force only when the rest of what the folder declares is accepted as well. */
+/** `waits`: not in force until the folder's other declarations are accepted too. */
 export type Binding = 'bound' | 'waits' | 'this process only';
 
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   const { fs } = places;
   const store = openTrustStore(places);
-  /** Digests accepted in this process, by whether the declaration is pinned. */
+  /** Digests accepted in this process, pinned and unpinned. */
   const accepted = { pinned: new Set<string>(), atStart: new Set<string>() };
   let scripts: SeenScripts | undefined;
 
@@ -94,7 +87,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     const { configDir, sources = ['project', 'local'] } = places;
     const found = await collectDeclarations({ fs, root, levels, configDir, sources, used });
     const isAccepted = ({ pinned, digest }: Declaration): boolean =>
-      // fail-closed: an unpinned digest does not tell whether the content changed.
+      // fail-closed: an unpinned digest does not show whether the content changed.
       pinned ? accepted.pinned.has(digest) : atStart === true && accepted.atStart.has(digest);
     const record = await store.read(root);
     const judged = judge({ root, declarations: found.declarations, record, isAccepted });
@@ -105,7 +98,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     check,
     async changedScript(hook) {
       const place = await placeOfHook(places, hook.file);
-      // fail-closed: the scripts of a hook that was never accepted are unknown.
+      // fail-closed: the scripts of a never accepted hook are unknown.
       if (scripts === undefined || place === undefined) return hook.file;
       return await changedScript(hook.commands, place, { fs, accepted: scripts });
     },
@@ -149,7 +142,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   };
 }
 
-/** The level whose `.claude` a hook's file is in; undefined when it is in none. */
+/** The `.claude` level of a hook's file; undefined outside of any. */
 async function placeOfHook(places: TrustPlaces, file: string): Promise<PinPlace | undefined> {
   let claude = dirname(file);
   while (basename(claude) !== '.claude') {
@@ -182,7 +175,7 @@ function judge(state: {
       const known = gone.some((o) => o.file === file && o.kind === kind && o.name === name);
       return { declaration, was: known ? 'changed' : 'new' };
     });
-  // One unaccepted declaration holds back all: they may only make sense, or harm, together.
+  // One unaccepted declaration blocks all, because they may depend on each other.
   const verdict =
     pending.length === 0 ? 'trusted' : record?.acceptedAt === undefined ? 'never' : 'changed';
   return { verdict, pending };
@@ -208,31 +201,28 @@ function isOurs({ kind, name, text }: Declaration, written: OwnWrite): boolean {
 }
 
 export interface TrustStart extends TrustPlaces {
-  /** Trust that a host has already asked a person about. */
+  /** Trust that the host has already established. */
   readonly asked?: ProjectTrust;
-  /** `--trust`, or the same from an SDK. */
+  /** `--trust` or its SDK equivalent. */
   readonly given: boolean;
-  /** Of the process; variables from settings files are never in it. */
+  /** The process environment, without variables from settings files. */
   readonly env: Readonly<Record<string, string | undefined>>;
   warn(text: string): void;
 }
 
 export interface StartedTrust {
   readonly trust: ProjectTrust;
-  /**
-   * Whether the project's files may grant and execute, as they are now: all of them are read. A
-   * document that is used is judged by the text in which it is used.
-   */
+  /** Whether the project's present files may grant and execute; a document in use is judged by its text. */
   inForce(used?: UsedDocument): Promise<boolean>;
-  /** True if the folder is trusted, or if `--trust` was given and nothing in it needed trust. */
+  /** Whether the folder is trusted, or `--trust` was given and nothing needed it. */
   covers(used?: UsedDocument): Promise<boolean>;
-  /** As `covers`, also for a folder that configures nothing. */
+  /** Like `covers`, also for a folder without configuration. */
   accepted(): Promise<boolean>;
 }
 
 /**
- * Decides for one session whether its folder is trusted, and reports once what is held back. Trust
- * for one run covers the files as they are at the start: later changes need a new answer.
+ * Determines a session's trust and reports untrusted content once. Trust for one run covers the files as of
+ * the start.
  */
 export async function startTrust(start: TrustStart): Promise<StartedTrust & { now: boolean }> {
   const once = start.env.PORTCULLIS_TRUST;

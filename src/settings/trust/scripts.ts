@@ -3,29 +3,27 @@ import { isInside, join, relative, resolve, toPosix } from '../../platform/fs/pa
 import { sha256 } from '../../platform/hash.js';
 import { filesBelow } from './tree.js';
 
-/** Digests of scripts, by their paths from the project's root. */
+/** Digests of scripts by their path relative to the root. */
 export interface Pins {
   readonly scripts: Readonly<Record<string, string>>;
-  /** False: some script is there but could not be read. */
+  /** False when an existing script was unreadable. */
   readonly complete: boolean;
 }
 
-/** The level of a project that a declaration belongs to. */
 interface Level {
-  /** The project's root. */
   readonly root: string;
-  /** The directory whose `.claude` the declaration is in. */
+  /** The directory whose `.claude` contains the declaration. */
   readonly level: string;
 }
 
 export interface PinPlace extends Level {
-  /** The directory of the file that holds the declaration. */
+  /** The directory of the declaring file. */
   readonly directory: string;
 }
 
 /**
- * Digests of scripts by absolute path; undefined where nothing was. A directory of hooks that is too
- * large to be read has one for the names, sizes and times of its files.
+ * Digests by absolute path; undefined where no file existed. A hook directory too large to read has one
+ * digest of names, sizes and times.
  */
 export type SeenScripts = ReadonlyMap<string, string | undefined>;
 
@@ -33,15 +31,15 @@ type ScriptFiles = Pick<FileSystem, 'stat' | 'readBytes' | 'list' | 'realPath'>;
 
 const UNREADABLE = 'unreadable';
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Of all scripts together; a limit, so that a start stays quick. */
+/** Over all scripts, so that the start stays fast. */
 const MOST_OF_ALL = 96 * 1024 * 1024;
-/** The most that is read of one directory of hooks. */
+/** Limits per hook directory. */
 const MOST_HOOK_FILES = 2_000;
 const MOST_HOOK_BYTES = 64 * 1024 * 1024;
-/** Words of one declaration that may be names of files. */
+/** Words per declaration that may be file names. */
 const MOST_WORDS = 10_000;
 
-/** Reads the scripts of a project, each once, and no more than so much of all. */
+/** Reads a project's scripts once each, within limits. */
 export class ScriptReader {
   readonly seen = new Map<string, string | undefined>();
   readonly #fs: ScriptFiles;
@@ -51,7 +49,7 @@ export class ScriptReader {
     this.#fs = fs;
   }
 
-  /** Reads a file as one of those that commands stand for. */
+  /** Digests a file that a command refers to. */
   async read(file: string): Promise<string | undefined> {
     if (!this.seen.has(file)) this.seen.set(file, await this.#digest(file));
     return this.seen.get(file);
@@ -67,20 +65,19 @@ export class ScriptReader {
   }
 
   /**
-   * The scripts under a `.claude` directory that commands name. They are part of what is trusted, as
-   * such a command stands for its script. What a command reaches in other paths (programs of the
-   * project, packages, further scripts) is not seen here.
+   * The scripts below `.claude` that commands name, which belong to the trusted content. Other files that a
+   * command reaches are not covered.
    */
   async named(commands: readonly string[], place: PinPlace): Promise<Pins> {
     const files = candidates(commands, place);
-    // fail-closed: a command that may name more files than are looked at is not known whole.
+    // fail-closed: a command with too many possible files is not fully known.
     if (files === undefined) return { scripts: {}, complete: false };
     return await this.pins(files, place.root);
   }
 
   /**
-   * Everything in `.claude/hooks`, of the level and of the root. A command hook stands for it, as no
-   * command text tells what its script reads or starts. Logs are left out: they are what hooks write.
+   * All files in `.claude/hooks` of the level and root, because a command's text does not show what its
+   * script reads or starts. Excludes logs, which hooks write.
    */
   async hooks(place: Level): Promise<Pins> {
     const all: Record<string, string> = {};
@@ -102,7 +99,7 @@ export class ScriptReader {
         complete &&= pins.complete;
         continue;
       }
-      // fail-closed: what is not read is not known, so trust in it is not kept.
+      // fail-closed: trust in partly unread content is not stored.
       complete = false;
       const marks = stats.map(({ file, stat }) => [
         file,
@@ -122,21 +119,21 @@ export class ScriptReader {
     try {
       const stat = await this.#fs.stat(file);
       if (stat?.kind !== 'file') return undefined;
-      // fail-closed: what is not read is not known.
+      // fail-closed: unread content is unknown.
       if (stat.size > this.#room) return UNREADABLE;
       const bytes = await this.#fs.readBytes(file, { maxBytes: MOST_BYTES });
       this.#room -= bytes.length;
       return sha256(bytes);
     } catch {
-      // fail-closed: it is there, and what it does cannot be known.
+      // fail-closed: the file exists with unknown content.
       return UNREADABLE;
     }
   }
 }
 
 /**
- * The first file among those that a command hook stands for that is not as it was when the hook was
- * accepted; undefined when all are. They are read, so that no time of a file has to be believed.
+ * The first file behind a command hook that changed since acceptance; undefined when none did. Reads the
+ * content, because file times can be forged.
  */
 export async function changedScript(
   commands: readonly string[],
@@ -145,21 +142,21 @@ export async function changedScript(
 ): Promise<string | undefined> {
   const now = new ScriptReader(fs);
   const named = candidates(commands, place);
-  // fail-closed: a command that may name more files than are looked at is not known whole.
+  // fail-closed: a command with too many possible files is not fully known.
   if (named === undefined) return place.directory;
   await now.pins(named, place.root);
   await now.hooks(place);
-  // What has gone may have been what a guard looked things up in.
+  // A removed file may have been a guard's data.
   const directories = hookDirectories(place).filter((directory) => !now.seen.has(directory));
   for (const file of accepted.keys()) {
     const isHook = directories.some((directory) => isInside(file, directory));
     if (isHook && !isLog(file)) await now.read(file);
   }
-  // fail-closed: a script that was never looked at is a changed one, too.
+  // fail-closed: an unexamined script counts as changed.
   return [...now.seen].find(([file, digest]) => digest !== accepted.get(file))?.[0];
 }
 
-/** The directories of which a command hook of a level stands for everything. */
+/** The hook directories that a command hook of a level depends on. */
 function hookDirectories({ level, root }: Level): readonly string[] {
   return [...new Set([level, root].map((base) => join(base, '.claude/hooks')))];
 }
@@ -168,7 +165,7 @@ function isLog(file: string): boolean {
   return file.toLowerCase().endsWith('.log');
 }
 
-/** The files under `.claude` that commands may name; undefined when there are more than are looked at. */
+/** The files below `.claude` that commands may name; undefined above the limit. */
 function candidates(
   commands: readonly string[],
   { root, level, directory }: PinPlace,

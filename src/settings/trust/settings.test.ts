@@ -115,7 +115,7 @@ describe('what settings run or allow', () => {
   });
 });
 
-/** Sets each key that needs trust to some value that does not hold back, and looks for it in the drafts. */
+/** Sets each key that needs trust to a permissive value and expects it among the items. */
 function visit(node: SettingNode, way: readonly string[], missed: string[]): void {
   if (node.facts?.scope === 'managed' || node.facts?.scope === 'user') return;
   if (node.facts?.needsTrust === true) {

@@ -6,8 +6,8 @@ import { projectMayNotSet } from './env.js';
 import type { DeclarationKind, TrustItem } from './types.js';
 
 /**
- * What a project's settings would run or allow, by the facts of the schema: a key that `needsTrust`,
- * with any value but its strict ones. Everything else in them is in force without trust.
+ * The trust items of project settings: keys with `needsTrust` and a value that is not strict. All other
+ * settings apply without trust.
  */
 export function settingsItems(content: unknown): readonly TrustItem[] {
   return isRecord(content) ? [...modeItem(content), ...inside(ROOT, content, [])] : [];
@@ -17,7 +17,7 @@ type Path = readonly string[];
 
 const ROOT: SettingNode = { type: 'object', keys: SETTINGS, open: true };
 
-/** A trusted project may set a mode that lets more through than the default one. */
+/** A trusted project may set a mode more permissive than the default. */
 function modeItem({ permissions }: Readonly<Record<string, unknown>>): readonly TrustItem[] {
   const mode = isRecord(permissions) ? permissions.defaultMode : undefined;
   if (mode === undefined || mode === null || mode === 'plan' || mode === 'dontAsk') return [];
@@ -35,7 +35,7 @@ function inside(node: SettingNode, value: unknown, path: Path): readonly TrustIt
 
 function itemsAt(node: SettingNode, value: unknown, path: Path): readonly TrustItem[] {
   const facts = node.facts ?? {};
-  // A key that a project can never set grants nothing, trusted or not.
+  // A key that projects can never set grants nothing.
   if (value === null || facts.scope !== undefined) return [];
   if (facts.needsTrust !== true) return inside(node, value, path);
   if (strictValues(facts).some((one) => one === value)) return [];
@@ -45,7 +45,7 @@ function itemsAt(node: SettingNode, value: unknown, path: Path): readonly TrustI
 
 interface Shape {
   readonly kind: DeclarationKind;
-  /** Takes the value apart; absent: it is one item. */
+  /** Splits the value into items; one item when absent. */
   readonly split?: (path: Path, value: unknown) => readonly TrustItem[];
 }
 
@@ -53,7 +53,7 @@ const rules: Shape = { kind: 'allow rule', split: eachItem };
 const plugins: Shape = { kind: 'plugin', split: eachEntry };
 const statusLine: Shape = { kind: 'status line', split: program };
 
-/** How the value of a key is shown, by the first step of its path. */
+/** How to present a key's value, by the first path step. */
 const SHAPES: Readonly<Record<string, (path: Path) => Shape>> = {
   hooks: () => ({ kind: 'hook', split: (path, value) => hookItems(value, path) }),
   permissions: ([, name]) => (name === 'allow' ? rules : { kind: 'directory', split: eachItem }),
@@ -103,7 +103,7 @@ function eachEntry(path: Path, value: unknown): readonly TrustItem[] {
 
 function variables(path: Path, value: unknown): readonly TrustItem[] {
   if (!isRecord(value)) return whole(path, value);
-  // What a project may never set is not in force, trusted or not.
+  // Forbidden variables have no effect in any folder.
   return eachEntry(path, value)
     .filter(({ name }) => projectMayNotSet(name) === undefined)
     .map((one) => ({ ...one, text: `${one.name}=${one.text}` }));
@@ -115,7 +115,7 @@ function program(path: Path, value: unknown): readonly TrustItem[] {
   return [{ ...one, text, runs: [text] }];
 }
 
-/** One item for each handler; what does not have the shape of hooks is one item as a whole. */
+/** One item per handler; malformed parts become one item each. */
 export function hookItems(value: unknown, path: Path): readonly TrustItem[] {
   if (!isRecord(value)) return [unreadHook(value, path, 'hooks')];
   return Object.entries(value).flatMap(([event, groups]) => {
@@ -146,7 +146,7 @@ function unreadHook(value: unknown, path: TrustItem['path'], name: string): Trus
   return { ...rest, kind: 'hook', text, value, runs: [text] };
 }
 
-/** What the hook runs, and what it would be given: variables, and headers by their names. */
+/** What the hook runs and receives: variables, and header names. */
 function handlerText(handler: unknown): string {
   if (!isRecord(handler)) return JSON.stringify(handler) ?? '';
   const { command, args, url, prompt, type, allowedEnvVars, headers } = handler;
@@ -167,7 +167,6 @@ function handlerText(handler: unknown): string {
   ].join('');
 }
 
-/** The servers of a `.mcp.json`. */
 export function serverItems(value: unknown): readonly TrustItem[] {
   if (!isRecord(value)) return [];
   const { mcpServers, ...rest } = value;
@@ -175,7 +174,7 @@ export function serverItems(value: unknown): readonly TrustItem[] {
     ...Object.entries(isRecord(mcpServers) ? mcpServers : {}).map(([name, server]) =>
       serverItem(name, server, ['mcpServers', name]),
     ),
-    // fail-closed: some programs also take servers outside of `mcpServers`.
+    // fail-closed: some programs also read servers outside of `mcpServers`.
     ...Object.entries(rest)
       .filter(([, server]) => isRecord(server))
       .map(([name, server]) => serverItem(name, server, [name])),

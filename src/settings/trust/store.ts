@@ -7,28 +7,28 @@ import { sha256 } from '../../platform/hash.js';
 import { digest } from './digest.js';
 import type { Declaration } from './types.js';
 
-/** What was accepted for one folder. Holds no command text and no values, which may be secret. */
+/** The accepted content of a folder, without command texts and values, which may be secret. */
 export interface TrustRecord {
-  /** Real path of the project's root. */
+  /** The real path of the project's root. */
   readonly root: string;
-  /** When a person accepted the folder; absent when only answers of our own were bound. */
+  /** When a person accepted the folder; absent when only our own writes were bound. */
   readonly acceptedAt?: string;
   readonly declarations: readonly TrustedDeclaration[];
 }
 
 export type TrustedDeclaration = Pick<Declaration, 'kind' | 'name' | 'level' | 'digest'> & {
-  /** From the root. */
+  /** Relative to the root. */
   readonly file: string;
 };
 
 export interface TrustStore {
-  /** Undefined when there is none, or none that can be believed. */
+  /** Undefined without a trustworthy record. */
   read(root: string): Promise<TrustRecord | undefined>;
   write(record: TrustRecord): Promise<void>;
   /** False when there was none. */
   remove(root: string): Promise<boolean>;
   list(): Promise<readonly TrustRecord[]>;
-  /** Why nothing can be kept for this folder; undefined when it can. */
+  /** Why nothing can be stored for this folder; undefined when it can. */
   refusal(root: string): Promise<string | undefined>;
 }
 
@@ -40,7 +40,7 @@ export interface TrustStorePlace {
   readonly stateDirectory: string;
 }
 
-/** One file for each folder, so that two programs never overwrite each other's answers. */
+/** One file per folder, so that concurrent programs do not overwrite each other. */
 export function openTrustStore({ fs, stateDirectory }: TrustStorePlace): TrustStore {
   const directory = join(stateDirectory, 'trust');
   const fileOf = (root: string): string => join(directory, `${sha256(root)}.json`);
@@ -48,20 +48,20 @@ export function openTrustStore({ fs, stateDirectory }: TrustStorePlace): TrustSt
   async function read(file: string): Promise<TrustRecord | undefined> {
     const stat = await fs.stat(file);
     if (stat === undefined) return undefined;
-    // fail-closed: what others may write is not the owner's word.
+    // fail-closed: a file that other users can write is not trusted.
     if (stat.kind !== 'file' || (separator === '/' && (stat.mode & 0o022) !== 0)) return undefined;
     return recordFrom(await fs.readText(file, { maxBytes: 32 * 1024 * 1024 }));
   }
 
   return {
     async read(root) {
-      // fail-closed: a repository that holds the state could bring its own trust along.
+      // fail-closed: a repository that contains the state directory could ship its own trust.
       if (await isHeldBy(root)) return undefined;
       try {
         const record = await read(fileOf(root));
         return record?.root === root ? record : undefined;
       } catch {
-        // fail-closed: an answer that cannot be read is no answer.
+        // fail-closed: an unreadable record is no acceptance.
         return undefined;
       }
     },
@@ -70,7 +70,7 @@ export function openTrustStore({ fs, stateDirectory }: TrustStorePlace): TrustSt
       try {
         await fs.makeDirectory(stateDirectory, { mode: 0o700 });
         await fs.makeDirectory(directory, { mode: 0o700 });
-        // A file with a wrong mode would keep it.
+        // An atomic write would keep a wrong mode, so the file is removed first.
         const stat = await fs.stat(file);
         if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
         const text = JSON.stringify(
@@ -95,7 +95,7 @@ export function openTrustStore({ fs, stateDirectory }: TrustStorePlace): TrustSt
       if ((await fs.stat(directory)) === undefined) return [];
       const names = (await fs.list(directory)).filter(({ name }) => name.endsWith('.json'));
       const records = await Promise.all(
-        // One that cannot be read is not in force either.
+        // An unreadable record is not in force.
         names.map(({ name }) => read(join(directory, name)).catch(() => undefined)),
       );
       return records

@@ -3,32 +3,29 @@ import type { DirectoryEntries, FileSystem } from '../../platform/fs/fs.js';
 import { separator } from '../../platform/fs/paths.js';
 
 /**
- * Directories that are not searched for skills, commands and agents, neither by trust nor by their
- * readers: a document that only its reader finds would be used without a question.
+ * Directories skipped by trust and by all document readers alike; otherwise a reader could use an unreviewed
+ * document.
  */
 export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
-/** A larger document is ignored by trust and by its readers. */
+/** Larger documents are ignored by trust and by their readers. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 export interface Tree {
-  /** Files, absolute, in order of their names. */
+  /** Absolute paths, sorted. */
   readonly files: readonly string[];
-  /** There are more entries than the limit. */
+  /** The limit was exceeded. */
   readonly cut: boolean;
-  /** Links and directories that cannot be resolved or listed. */
+  /** Unresolvable links and unreadable directories. */
   readonly unreadable: readonly string[];
 }
 
-/** A limit, so that a start stays quick. */
+/** Keeps the start fast. */
 const MAX_ENTRIES = 5_000;
 
 type TreeFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
 
-/**
- * Every file below a directory, but for directories of the names `skipped`. Links to directories are
- * followed, each real directory once.
- */
+/** The files below a directory, without `skipped` ones; follows links, each real directory once. */
 export async function filesBelow(
   fs: TreeFiles,
   directory: string,
@@ -50,9 +47,9 @@ export async function filesBelow(
     seen.add(real);
     for (const entry of list) {
       if (++entries > MAX_ENTRIES) return { files, cut: true, unreadable };
-      // A name of a list is one step, so that nothing has to be normalised.
+      // An entry name is one step, so the path needs no normalising.
       const path = `${at}${separator}${entry.name}`;
-      // fail-closed: a link that cannot be resolved may lead others to something.
+      // fail-closed: another program may be able to resolve the link.
       const kind = entry.kind === 'symlink' ? await kindBehind(fs, path) : entry.kind;
       if (kind === undefined) unreadable.push(path);
       if (kind === 'file') files.push(path);
@@ -62,7 +59,7 @@ export async function filesBelow(
   return { files: files.sort(), cut: false, unreadable };
 }
 
-/** What a link leads to; undefined when that cannot be found out, as in a loop of links. */
+/** The kind of a link's target; undefined when unresolvable. */
 async function kindBehind(fs: TreeFiles, link: string): Promise<string | undefined> {
   try {
     return (await fs.stat(link))?.kind ?? 'nothing';
@@ -71,7 +68,7 @@ async function kindBehind(fs: TreeFiles, link: string): Promise<string | undefin
   }
 }
 
-/** Undefined where links form a loop. */
+/** Undefined for a loop of links. */
 export async function realPathOrNothing(
   fs: Pick<FileSystem, 'realPath'>,
   path: string,
@@ -84,7 +81,7 @@ export async function realPathOrNothing(
   }
 }
 
-/** Undefined for one that is there and cannot be listed. */
+/** Undefined for an existing directory that is unreadable. */
 async function listOrNothing(
   fs: TreeFiles,
   directory: string,
@@ -93,7 +90,7 @@ async function listOrNothing(
     return await fs.list(directory);
   } catch (thrown) {
     const code = systemCodeOf(thrown);
-    // fail-closed: only what is not there holds nothing.
+    // fail-closed: only a missing directory counts as empty.
     return code === 'ENOENT' || code === 'ENOTDIR' ? [] : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { SeenScripts } from './scripts.js';
 
-/** What a declaration is, in the words of the list that people are shown. */
+/** The kinds of declarations, as shown to people. */
 export type DeclarationKind =
   | 'hook'
   | 'helper'
@@ -19,41 +19,40 @@ export type DeclarationKind =
   | 'setting'
   | 'unreadable';
 
-/** One thing in a project's files that would run something or let something happen. */
+/** An entry in a project's files that would run or grant something. */
 export interface Declaration {
   readonly kind: DeclarationKind;
-  /** What it is among its kind: `PreToolUse on Bash`, `apiKeyHelper`. */
+  /** Its name within the kind: `PreToolUse on Bash`, `apiKeyHelper`. */
   readonly name: string;
-  /** What would run or be allowed, whole and as written. */
+  /** The complete text that would run or be granted. */
   readonly text: string;
-  /** Absolute. */
   readonly file: string;
   readonly line?: number;
-  /** From the project's root to the directory whose `.claude` it is in, `''` for the root. */
+  /** The path from the root to the directory with its `.claude`; `''` for the root. */
   readonly level: string;
-  /** Changes with anything that changes what would happen; not with order or formatting. */
+  /** Changes with the effect, not with order or formatting. */
   readonly digest: string;
-  /** False if its content could not be read whole, so trust in it cannot be stored. */
+  /** False when its content was not read completely, so trust cannot be stored. */
   readonly pinned: boolean;
 }
 
-/** A declaration before it is bound to its file; `value` is what its digest is made of. */
+/** A declaration without its file; `value` is the input of its digest. */
 export interface TrustItem extends Pick<Declaration, 'kind' | 'name' | 'text' | 'line'> {
-  /** Where in the file it is; part of the digest, without the numbers of list items. */
+  /** Its path in the file; the digest omits list indices. */
   readonly path: readonly (string | number)[];
   readonly value: unknown;
-  /** Command text whose scripts under `.claude` belong to the declaration. */
+  /** Command texts whose scripts below `.claude` belong to the declaration. */
   readonly runs?: readonly string[];
   readonly pinned?: boolean;
 }
 
 export type TrustVerdict =
-  /** The project declares nothing that needs trust. */
+  /** Nothing in the project needs trust. */
   | 'nothing'
   | 'trusted'
   /** The folder was never accepted. */
   | 'never'
-  /** It was accepted, with other declarations. */
+  /** The folder was accepted with other declarations. */
   | 'changed';
 
 export interface PendingDeclaration {
@@ -61,24 +60,24 @@ export interface PendingDeclaration {
   readonly was: 'new' | 'changed';
 }
 
-/** What a project's files declare, and what of it is accepted. */
+/** A project's declarations and their acceptance. */
 export interface TrustCheck {
-  /** Real path of the repository's root, or of the start directory outside of one. */
+  /** The real path of the repository's root, or of the start directory outside a repository. */
   readonly root: string;
   readonly declarations: readonly Declaration[];
-  /** The contents of the scripts that commands stand for. */
+  /** The digests of the scripts that commands refer to. */
   readonly scripts: SeenScripts;
-  /** No level of the project has a `.claude` or `.mcp.json`. */
+  /** No level has a `.claude` or `.mcp.json`. */
   readonly isEmptyProject: boolean;
   readonly verdict: TrustVerdict;
-  /** What is not accepted. Empty when trusted. */
+  /** The unaccepted declarations. */
   readonly pending: readonly PendingDeclaration[];
 }
 
-/** A document of the project with the text in which it is used. */
+/** A project document and the text in use. */
 export interface UsedDocument {
-  /** Absolute; links in it are resolved. */
+  /** Absolute and resolved. */
   readonly file: string;
-  /** As it was read, front matter included. */
+  /** Including front matter. */
   readonly text: string;
 }
