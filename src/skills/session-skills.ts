@@ -47,22 +47,21 @@ export interface SkillParts {
   readonly hooks: OpenHooks;
   readonly processes: ProcessSupervisor;
   readonly sessionId: string;
-  /** Whether rules keep a file from being read. */
+  /** Whether rules forbid reading a file. */
   isHidden(path: string): Promise<boolean>;
   readonly choices: {
     current(): { readonly effort?: string | undefined };
     forTurn(wish: { readonly effort: string | undefined }): void;
     endTurn(): void;
   };
-  /** What the texts of skills run and read. Undefined: the session is not open yet. */
+  /** Runs the commands and file reads of skill texts; undefined before the session is open. */
   call(): CallForSkill | undefined;
-  /** Runs a skill as an agent. Undefined: the session is not open yet. */
   fork(): RunFork | undefined;
-  /** All rules that hold for an agent, those of skills included. Undefined: they are not known yet. */
+  /** All rules that hold for an agent, including those of skills; undefined before they are known. */
   rules(agent: AgentRef): RuleSet | undefined;
 }
 
-/** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
+/** Opens the skills of a session: the book, the grants and the Skill tool. */
 export function openSkills(
   config: SessionConfig,
   environment: SessionEnvironment,
@@ -78,7 +77,7 @@ export function openSkills(
   const override = (name: string): SkillOverride | undefined => {
     const said = isOverridden ? overrideFrom(values, name) : undefined;
     const isWanted = config.skills === undefined || isNamed(name, config.skills);
-    // The host's list decides what the model is told of; it brings back nothing that settings turn off.
+    // The host's list limits what the model is shown, but does not restore skills that settings turn off.
     return isWanted || said === 'off' ? said : 'user-invocable-only';
   };
   const levels = projectLevels(config.cwd);
@@ -133,7 +132,7 @@ export function openSkills(
       isFile: async (path) => (await fs.stat(path))?.kind === 'file',
       async opensOwn({ source, directory, trusted }) {
         if (source !== 'project' && source !== 'local') return trusted;
-        // fail-closed: a project shows what is in it; what it links to was not put beside the skill.
+        // fail-closed: a link out of the project was not placed beside the skill as its file.
         return isInside(await fs.realPath(directory), await fs.realPath(root));
       },
       read: skillFiles(call, { newId, own }),
@@ -150,13 +149,13 @@ export function openSkills(
       return done;
     },
   });
-  /** A skill whose hooks judge calls from now on, of everybody. */
+  /** A skill whose hooks judge the calls of all agents from now on. */
   let guarding: string | undefined;
-  /** What of a skill goes beyond its text and its rules. */
+  /** Applies what a skill brings besides its text and rules. */
   const onReady = (ready: ReadySkill, { agent, by }: StartedBy): void => {
     const { hooks, notes, skill, effort } = ready;
     ledger.started(skill, by);
-    // The model of another agent is its own business.
+    // The model settings of other agents are not affected.
     if (agent.path === MAIN_AGENT.path) parts.choices.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
     if (isRecord(hooks?.hooks) && Object.keys(hooks.hooks).some(judgesCalls))
@@ -170,7 +169,7 @@ export function openSkills(
     contentOf: approvals.contentOf,
   };
   let windowTokens: number | undefined;
-  /** The list of these skills, within the share of the window that settings give to it. */
+  /** Lists these skills within the configured share of the window. */
   const list = (skills: readonly Skill[]): SkillListing => {
     const listing = skillListing(skills, {
       windowTokens,
@@ -184,12 +183,12 @@ export function openSkills(
     ledger.listed(skills, listing);
     return listing;
   };
-  /** Notices can wait until the first request has left. */
+  /** Shows notices after the first request was sent. */
   const tellLater = (...notices: readonly (string | undefined)[]): void => {
     const text = notices.filter((notice) => notice !== undefined).join('\n');
     if (text !== '') setImmediate(() => parts.hooks.tell(text));
   };
-  /** A list of skills that become known later. */
+  /** Lists skills that become known during the session. */
   const listLater = (skills: readonly Skill[]): string => {
     const { text, note } = list(skills);
     tellLater(note);
@@ -202,7 +201,7 @@ export function openSkills(
   });
   const forbids = async (name: string, agent: AgentRef): Promise<string | undefined> => {
     const rules = parts.rules(agent);
-    // fail-closed: without rules nobody knows what they forbid.
+    // fail-closed: without rules it is unknown what they forbid.
     if (rules === undefined) return 'the session is not open yet';
     const { workspace } = environment;
     return await forbiddenByRules({ tool, workspace, view: { fs, home }, rules }, name, agent);
@@ -219,7 +218,7 @@ export function openSkills(
       if (!hasBegun) ledger.keepSoon();
       hasBegun = true;
     },
-    /** The list that the model is shown at the start; undefined when there is none to show. */
+    /** The list that the model is shown at the start; undefined when it is empty. */
     async listing(window: number, { quiet = false } = {}): Promise<string | undefined> {
       windowTokens = window;
       const offered = await book.offered();
@@ -227,16 +226,16 @@ export function openSkills(
       if (!quiet) tellLater(listing.note, skillNotice(offered, await book.skipped()));
       return listing.text === '' ? undefined : reminder(listingMessage(listing));
     },
-    /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
+    /** The texts of skills that an agent gets at its start, without their grants and restrictions. */
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
       preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
-    /** Skills that became known because files were touched. */
+    /** Lists skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
       const found = await book.touched(paths);
       const text = found.length === 0 ? '' : listLater(found);
       return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
     },
-    /** What is new, different or gone on disk since the model was told last. */
+    /** Skills that were added, changed or removed on disk since the model last saw the list. */
     async changed(): Promise<string | undefined> {
       const before = await book.list();
       if (!(await book.refresh())) return undefined;
@@ -249,26 +248,26 @@ export function openSkills(
       ];
       return news.length === 0 ? undefined : reminder(news.join('\n\n'));
     },
-    /** Other settings hold from now on. */
+    /** Applies changed settings. */
     replace(now: Pick<EffectiveSettings, 'values' | 'permissions' | 'files'>): void {
       values = now.values;
       isOverridden = hasOverrides(now.files);
       managedOnly = now.permissions.managedRulesOnly !== undefined;
     },
-    /** A skill that holds the main agent, and those that it starts, back from something now. */
+    /** A skill that currently restricts the main agent and the agents it starts. */
     holding: (): string | undefined => grants.restraining(MAIN_AGENT)?.name ?? guarding,
-    /** A summary took the place of a conversation: the texts of skills that were in it. */
+    /** Shows the skill texts again that a summary removed. */
     afterCompaction({ path }: AgentRef): string | undefined {
       const text = skillsAgain(invoker.summarised(path), windowTokens);
       return text === undefined ? undefined : reminder(text);
     },
-    /** An agent has ended: what skills said and granted there is over. */
+    /** Frees the grants and texts of an agent that has ended. */
     release({ path }: AgentRef): void {
       invoker.forget(path);
       grants.release(path);
     },
     async close() {
-      // Whoever only looked leaves nothing behind.
+      // A session without a prompt is not counted.
       if (hasBegun) ledger.end(await book.waiting());
       guard.close();
       files.remove();
@@ -279,18 +278,18 @@ export function openSkills(
 
 export type OpenSkills = ReturnType<typeof openSkills>;
 
-/** By itself, or by the last part of its name. */
+/** Matches the name or its last part. */
 function isNamed(name: string, names: readonly string[]): boolean {
   return names.some((one) => one === name || name.endsWith(`:${one}`));
 }
 
-/** Who started a skill, and in whose conversation. */
+/** The conversation and the invoker of a started skill. */
 interface StartedBy {
   readonly agent: AgentRef;
   readonly by: Invoker;
 }
 
-/** ConfigChange hooks may hold back changes of skills. */
+/** Lets ConfigChange hooks veto changes of skill files. */
 function skillGuard({ dispatch, scene, tell }: OpenHooks) {
   const over = new AbortController();
   const source = 'skills' as const;
@@ -305,7 +304,7 @@ function skillGuard({ dispatch, scene, tell }: OpenHooks) {
   };
 }
 
-/** Those of which the model was not told, or something else. */
+/** Skills that are new or have another description. */
 function newAmong(after: readonly Skill[], before: readonly Skill[]): readonly Skill[] {
   const told = new Map(before.map((skill) => [skill.name, wordsOf(skill)]));
   return after.filter((skill) => told.get(skill.name) !== wordsOf(skill));

@@ -1,6 +1,6 @@
 import type { SettingSource } from '../lib/sourced.js';
 
-/** Where a skill comes from. `command`: an old file of `.claude/commands`. */
+/** Where a skill comes from; `command` is a file of `.claude/commands`. */
 export type SkillOrigin =
   | 'managed'
   | 'user'
@@ -11,23 +11,22 @@ export type SkillOrigin =
   | 'mcp'
   | 'command';
 
-/** What a skill's head says. Absent: the head does not say it. */
+/** The fields of a skill's front matter. */
 export interface SkillHead {
-  /** For people; the name to call it by is the directory's. */
+  /** A name for display; the callable name is the directory's. */
   readonly displayName?: string;
   readonly description?: string;
   readonly whenToUse?: string;
   readonly argumentHint?: string;
   /** Named positional arguments. */
   readonly arguments?: readonly string[];
-  /** Only people may run it. */
   readonly disableModelInvocation?: boolean;
   /** People cannot type it. */
   readonly userInvocable?: boolean;
   /** Allow rules for the turn that invokes it. */
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
-  /** `portcullis: {fence-tools: …}`: nothing but these may be called while it is active. */
+  /** `portcullis: {fence-tools: …}`: only these calls are allowed while it is active. */
   readonly fenceTools?: readonly string[];
   readonly model?: string;
   readonly effort?: string;
@@ -37,51 +36,50 @@ export interface SkillHead {
   readonly background?: boolean;
   /** A hooks object as in settings, as written. */
   readonly hooks?: unknown;
-  /** Dormant until a file that matches is touched. */
+  /** Dormant until a matching file is touched. */
   readonly paths?: readonly string[];
   readonly shell?: 'bash' | 'powershell';
-  /** Every key of the head, known or not, as written. */
+  /** Every key of the front matter, known or not, as written. */
   readonly keys: readonly string[];
-  /** Where its fields stand in the file, from 1, by their documented names. */
+  /** The lines of its fields in the file, from 1, by documented name. */
   readonly lines?: Readonly<Record<string, number>>;
 }
 
-/** A skill that was found. */
 export interface Skill {
-  /** What it is called by: `name`, or `sub/dir:name` where two would clash. */
+  /** The callable name: `name`, or `sub/dir:name` where two would clash. */
   readonly name: string;
   readonly origin: SkillOrigin;
   readonly source: SettingSource;
-  /** The file that holds it; bundled and MCP skills have a name of their own kind. */
+  /** The skill's file; bundled and MCP skills have a symbolic name. */
   readonly file: string;
-  /** Where its supporting files are. */
+  /** The directory of its supporting files. */
   readonly directory: string;
   readonly head: SkillHead;
-  /** A single file among others, whose directory is not its own. */
+  /** A single file that shares its directory with others. */
   readonly isCommand?: true;
-  /** Of a plugin: what `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for. */
+  /** For plugins: the values of `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}`. */
   readonly plugin?: { readonly root: string; readonly data: string };
-  /** Whether the place it came from may grant or execute. */
+  /** Whether its source may grant or execute. */
   readonly trusted: boolean;
-  /** From 1: where the body begins in the file. */
+  /** Line of the body's start in the file, from 1. */
   readonly bodyLine: number;
   readonly problems: readonly SkillProblem[];
-  /** Text without the head. */
+  /** The text without the front matter. */
   body(): Promise<string>;
 }
 
-/** Something about a skill's file that a person should know. */
+/** A problem of a skill's file that a person should know. */
 export interface SkillProblem {
   readonly line?: number;
-  /** The field of the head that it is about, where whoever starts the skill is told of it, too. */
+  /** The field concerned, when it is reported at each start of the skill, too. */
   readonly field?: 'hooks' | 'paths';
   readonly message: string;
   readonly remedy?: string;
-  /** Shown at the start: something in the head has no effect. */
+  /** Shown at the start: a field has no effect. */
   readonly told?: true;
 }
 
-/** A skill that was found and is not in force, and why. */
+/** A skill that was found and is not in force, with the reason. */
 export interface SkippedSkill {
   readonly name: string;
   readonly file: string;
@@ -90,20 +88,20 @@ export interface SkippedSkill {
   readonly told?: true;
 }
 
-/** All skills of a session as they are now. */
+/** All skills of a session in their current state. */
 export interface SkillBook {
-  /** In force, in the order in which they are listed. */
+  /** Skills in force, in listing order. */
   list(): Promise<readonly Skill[]>;
   skipped(): Promise<readonly SkippedSkill[]>;
-  /** By the name the model or a person uses; a leading `/` is fine. */
+  /** By the name that the model or a person uses, with or without a leading `/`. */
   find(name: string): Promise<Skill | undefined>;
-  /** Files were touched: what became known by that (nested directories, dormant skills). */
+  /** Reports touched files and returns the skills that become known (nested directories, dormant skills). */
   touched(paths: readonly string[]): Promise<readonly Skill[]>;
-  /** Files of skills changed on disk: forgets what was read of them. True: the listing is another one. */
+  /** Forgets files that changed on disk; true when the listing has changed. */
   refresh(): Promise<boolean>;
 }
 
-/** Words for directories that only the skills of plugins know, with what they stand for. */
+/** Variables for directories that only plugin skills have. */
 export function pluginDirectories({ plugin }: Pick<Skill, 'plugin'>): readonly [string, string][] {
   if (plugin === undefined) return [];
   return [

@@ -4,10 +4,10 @@ import hookExamples from './write-a-hook-examples.md';
 import writeASkill from './write-a-skill.md';
 import skillTemplate from './write-a-skill-template.md';
 
-/** A skill that comes in the box. */
+/** A skill that comes with the program. */
 export interface BundledSkill {
   readonly name: string;
-  /** Head and body, as a file would hold them. */
+  /** Front matter and body, as in a file. */
   readonly text: string;
   /** Supporting files by their path below the skill's directory. */
   readonly files: Readonly<Record<string, string>>;

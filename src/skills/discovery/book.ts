@@ -15,38 +15,38 @@ import { type SkillEntry, type SkillSet, scanSkills } from './scan.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
-   * Whether what stands in the `.claude` of this directory may grant and execute, as it is now. Asked
-   * about the start directory, those above it, added ones and sub-directories alike. `used`: the one
-   * document that is about to be used, in the text in which that happens.
+   * Whether the current contents of this directory's `.claude` may grant and execute; called for the start
+   * directory, those above it, added ones and subdirectories. `used` is the document about to be used, in
+   * that very version.
    */
   trusts(directory: string, used?: UsedDocument): Promise<boolean>;
   /** Whether git ignores a path. A throw means that it is unknown, and the path is not used. */
   isIgnored(path: string): Promise<boolean>;
-  /** `skillOverrides`, by name. */
+  /** The setting `skillOverrides` for a skill. */
   override?(name: string): SkillOverride | undefined;
   /**
-   * A skill's file is new or changed since the session looked first: a reason why that must not be
-   * taken over. The earlier version stays in force where it is known, else there is none. Absent:
-   * every change is taken over. Not asked about an administrator's skills.
+   * Why a skill file that is new or changed since the session's first scan must not be used. The earlier
+   * version, if there is one, stays in force then. Absent: every change is used. Not called for an
+   * administrator's skills.
    */
   veto?(file: string): Promise<string | undefined>;
-  /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
+  /** Where bundled skills write their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
 }
 
-/** The skills of a session, and which of them wait for a file. */
+/** The skills of a session, including dormant ones whose `paths` no file has matched yet. */
 export interface LiveSkillBook extends SkillBook {
-  /** As `list`, to name them only: no folder is asked about, and none of them counts as trusted. */
+  /** The skills that `list` returns, for naming them only: trust is not checked, and none counts as trusted. */
   offered(): Promise<readonly Skill[]>;
-  /** Those that wait for a file too, which `list` leaves out: for people. */
+  /** Includes dormant skills, which `list` leaves out; shown to people. */
   all(): Promise<readonly Skill[]>;
-  /** Those that wait for a file, as in `offered`. */
+  /** The dormant skills; trust is not checked. */
   waiting(): Promise<readonly Skill[]>;
-  /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
+  /** No file matching its `paths` was touched yet: people may run it, but the model does not know it. */
   isDormant(skill: Skill): boolean;
 }
 
-/** Nothing is read before something is asked for. */
+/** Opens the skills of a session, which are read on first use. */
 export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
   return new Book(deps);
 }
@@ -55,7 +55,7 @@ class Book implements LiveSkillBook {
   readonly #deps: SkillBookDeps;
   readonly #nested: NestedFinder;
   readonly #reader: SkillFileReader;
-  /** Files of those that no longer wait. */
+  /** Files of skills that are no longer dormant. */
   readonly #awake = new Set<string>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
@@ -107,7 +107,7 @@ class Book implements LiveSkillBook {
   readonly isDormant = ({ head, file }: Skill): boolean =>
     head.paths !== undefined && !this.#awake.has(file);
 
-  /** For use, in the version that is on disk now: trust is asked about exactly the text that is used. */
+  /** Finds a skill in its current version on disk, checking trust for exactly that text. */
   async #find(name: string): Promise<Skill | undefined> {
     let entry = lookUp(await this.#current(), name);
     if (entry?.read === undefined) return entry?.skill;
@@ -153,7 +153,7 @@ class Book implements LiveSkillBook {
 
   #current(): Promise<SkillSet> {
     this.#set ??= this.#scan().catch((thrown: unknown) => {
-      // The next question looks again.
+      // A failed scan is repeated on the next request.
       this.#set = undefined;
       throw thrown;
     });
@@ -180,7 +180,6 @@ class Book implements LiveSkillBook {
     return found;
   }
 
-  /** Whether one of the paths is what the skill waits for. */
   #isAbout({ skill, level }: SkillEntry, paths: readonly string[]): boolean {
     const { cwd, additionalDirectories } = this.#deps;
     const bases =
@@ -193,7 +192,10 @@ class Book implements LiveSkillBook {
   }
 }
 
-/** By its name; a plugin's also by its directory's, and by the last part of both where that is free. */
+/**
+ * Finds by name; a plugin's skill also by its directory's name, and by the last part of either if that is
+ * unambiguous.
+ */
 function lookUp({ byName, entries }: SkillSet, name: string): SkillEntry | undefined {
   const exact = byName.get(name);
   if (exact !== undefined) return exact;
@@ -205,7 +207,7 @@ function lookUp({ byName, entries }: SkillSet, name: string): SkillEntry | undef
   return bare.length === 1 ? bare[0] : undefined;
 }
 
-/** All that a listing is made of. */
+/** Changes whenever the listing changes. */
 function signatureOf({ entries }: SkillSet): string {
   return JSON.stringify(
     entries.map(({ skill: { name, origin, head } }) => [

@@ -7,7 +7,7 @@ import { BUNDLED_SKILLS, type BundledSkill } from '../bundled/index.js';
 import { readSkill } from '../head/head.js';
 import type { Skill } from '../skill.js';
 
-/** The skills that come with the program. Their files are written to disk when one of them is used. */
+/** The skills that come with the program; their files are written to disk on first use. */
 export async function bundledSkills(extraction: Extraction): Promise<readonly Skill[]> {
   return await Promise.all(BUNDLED_SKILLS.map((skill) => load(skill, extraction)));
 }
@@ -31,7 +31,7 @@ async function load({ name, text, files }: BundledSkill, extraction: Extraction)
   };
 }
 
-/** Opens reading what bundled skills put into the private directory of this process, and nothing else. */
+/** Allows reading the files that bundled skills wrote to this process's private directory, and nothing else. */
 export function bundledFilesResolver(
   directory: string,
   fs: Pick<FileSystem, 'realPath'>,
@@ -41,14 +41,14 @@ export function bundledFilesResolver(
   return filesResolver('bundled skill files', fs, () => ({ directory, reason, source }));
 }
 
-/** A directory whose files may be read, and how a receipt names that. */
+/** A directory that may be read, with the reason for the receipt. */
 interface OpenDirectory {
   readonly directory: string;
   readonly reason: string;
   readonly source: string;
 }
 
-/** Opens reading below a directory to the calls that it is open to, and nothing else. */
+/** Allows reading below the directory that `openTo` returns for a call, and nothing else. */
 function filesResolver(
   name: string,
   fs: Pick<FileSystem, 'realPath'>,
@@ -65,7 +65,7 @@ function filesResolver(
         ({ access, spellings }) => access === 'read' && isInside(spellings.literal, directory),
       );
       if (!isNamed) return undefined;
-      // fail-closed: a link in there leads elsewhere. Throws where nothing was put there yet.
+      // fail-closed: a link inside may lead elsewhere. Throws while the directory does not exist.
       const real = await fs.realPath(directory);
       const isThere = touched.every(({ spellings }) => isInside(spellings.real, real));
       return isThere ? { decision: 'allow', reason, source } : undefined;
@@ -73,10 +73,10 @@ function filesResolver(
   };
 }
 
-/** A skill that is being started may read what lies beside it, wherever that is. */
+/** Lets a skill that is being started read its own files, wherever they are. */
 export interface OwnFiles {
   readonly resolver: Resolver;
-  /** Opens the directory of a skill to one call. Returns how to close it again. */
+  /** Opens a skill's directory to one call; the returned function closes it. */
   open(toolUseId: string, directory: string): () => void;
 }
 
@@ -92,22 +92,22 @@ export function createOwnFiles(fs: Pick<FileSystem, 'realPath'>): OwnFiles {
   };
 }
 
-/** Where the supporting files of bundled skills are put when one is used. */
+/** Where the supporting files of bundled skills are written on first use. */
 export interface Extraction {
-  /** Of one skill; nothing is there before `extract` has run. */
+  /** The directory of a skill, empty before `extract`. */
   directoryOf(skill: string): string;
-  /** Writes the files of a skill, once for each process. Returns their directory. */
+  /** Writes the files of a skill, once per process, and returns their directory. */
   extract(skill: string, files: Readonly<Record<string, string>>): string;
 }
 
-/** Members are relative paths; one that leads out of its skill's directory is refused with a throw. */
+/** File names are relative paths; one that leads out of its skill's directory throws. */
 export function openExtraction(place: PrivateDirectory): Extraction {
   const done = new Set<string>();
   const directoryOf = (skill: string): string => join(place.path, skill);
   return {
     directoryOf,
     extract(skill, files) {
-      // A name with `..` in it is refused there, also one that stays among the bundled skills.
+      // `write` refuses any name with `..`, even one that stays among the bundled skills.
       for (const [name, text] of done.has(skill) ? [] : Object.entries(files)) {
         place.write(`${skill}/${name}`, text);
       }

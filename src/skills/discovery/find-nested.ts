@@ -19,7 +19,7 @@ export interface NestedDeps extends SkillPlaces {
   isIgnored(path: string): Promise<boolean>;
 }
 
-/** Finds skills of sub-directories, which count once a file below is touched. */
+/** Finds skills of subdirectories, which apply once a file below is touched. */
 export class NestedFinder {
   skipped: readonly SkippedSkill[] = [];
   readonly #deps: NestedDeps;
@@ -30,7 +30,7 @@ export class NestedFinder {
     this.#deps = deps;
   }
 
-  /** The roots that these paths bring in; each comes once. */
+  /** The skill roots that these paths add; each is returned once. */
   async touched(paths: readonly string[]): Promise<readonly SkillRoot[]> {
     const roots: SkillRoot[] = [];
     for (const [directory, top] of this.#unknownTowards(paths)) {
@@ -44,7 +44,7 @@ export class NestedFinder {
     return roots;
   }
 
-  /** Looks again where nothing was. */
+  /** Checks directories again that had none. */
   forget(): void {
     this.#looked.clear();
     this.skipped = [];
@@ -65,12 +65,12 @@ export class NestedFinder {
       const real = await fs.realPath(level ?? directory);
       return isInside(real, await fs.realPath(top)) || skip(`it leads to ${real}`);
     } catch (thrown) {
-      // fail-closed: whether it is the project's own cannot be told.
+      // fail-closed: it is unknown whether the directory belongs to the project.
       return skip(`it cannot be looked at: ${messageOf(thrown)}`);
     }
   }
 
-  /** The directories on the way to these paths that were not looked into, each with the top that it is below. */
+  /** The unchecked directories on the way to these paths, each with the working directory above it. */
   #unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
     const { cwd, sources, additionalDirectories } = this.#deps;
     const unknown = new Map<string, string>();
@@ -82,7 +82,7 @@ export class NestedFinder {
       const top = [outermost, ...additionalDirectories()].find((one) => isInside(file, one));
       if (top === undefined) continue;
       for (let at = dirname(file); at !== top && isInside(at, top); at = dirname(at)) {
-        // What is above is the start directory's own, and known.
+        // Higher directories belong to the start directory and are known.
         if (levels.includes(at)) break;
         if (!this.#looked.has(at) && !this.#found.has(at)) unknown.set(at, top);
       }
@@ -91,28 +91,28 @@ export class NestedFinder {
   }
 }
 
-/** Code of others lies here. */
+/** Directories of other people's code. */
 const FOREIGN = /^(?:node_modules$|vendor$|\.)/i;
 
 const LONGEST_MS = 5_000;
 
 /**
- * Whether git ignores a path. Outside of a repository nothing is ignored. Throws when git cannot say,
- * which for the caller must mean that the path is not used.
+ * Whether git ignores a path; false outside of a repository. Throws when git cannot tell, and the caller
+ * must not use the path then.
  */
 export function gitIgnored(deps: GitDeps): (path: string) => Promise<boolean> {
   const git = createGit(deps);
   return async (path) => {
     const cwd = dirname(dirname(path));
     if (findRepositoryRoot(cwd) === undefined) return false;
-    // The answer is the path itself, or nothing with the exit code 1.
+    // Git prints the path itself, or nothing with exit code 1.
     const said = await git(['check-ignore', '--no-index', '--', path], {
       cwd,
       answers: [1],
       timeoutMs: LONGEST_MS,
     });
     if (said.ok) return said.value !== '';
-    // fail-closed: a dependency's directory looks like every other.
+    // fail-closed: a dependency's directory could not be told from others.
     throw new PortcullisError('process', `git did not say whether it ignores ${path}`, {
       remedy: said.error,
     });

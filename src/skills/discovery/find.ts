@@ -6,29 +6,29 @@ import type { Homes } from './homes.js';
 import { commandNameProblem, nameProblem } from './names.js';
 import type { SkillFiles, SkillRoot } from './roots.js';
 
-/** A file that holds a skill, before it is read. */
+/** A skill file that is not read yet. */
 export interface Candidate {
-  /** What it is called by, as far as its place says. */
+  /** The name by its location. */
   readonly name: string;
   readonly root: SkillRoot;
   readonly file: string;
   readonly directory: string;
-  /** The file behind all links: what is the same file is the same skill. */
+  /** The file with links resolved, to recognise the same skill under two names. */
   readonly real: string;
 }
 
 export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];
 
-/** In place of a name, where something is said about a whole directory. */
+/** Replaces a name in messages about a whole directory. */
 export const ALL = '*';
-/** More than anybody has; a limit, so that a start stays quick. */
+/** A generous limit that keeps a start quick. */
 export const MOST_ENTRIES = 5_000;
 const SKILL_FILE = 'SKILL.md';
-/** Holds skills that an account brings, which are not read here. */
+/** The folder of skills from an account, which are not read here. */
 const RESERVED = 'synced';
 const DEEPEST = 8;
 
-/** The entries of a directory; undefined where there is none, or where it is skipped. */
+/** The entries of a directory; undefined when there is none or it is skipped. */
 export async function listDirectory(
   directory: string,
   fs: Pick<SkillFiles, 'stat' | 'list'>,
@@ -48,10 +48,10 @@ interface FindDeps {
   readonly homes: Homes;
 }
 
-/** Something that cannot be used, and why. */
+/** Thrown for a file that cannot be used, with the reason. */
 class Unusable extends Error {}
 
-/** Looks through the places of skills. Reads directories, no file. */
+/** Searches the skill directories; reads directories only. */
 export class SkillFinder {
   readonly candidates: Candidate[] = [];
   readonly skipped: SkippedSkill[] = [];
@@ -72,12 +72,12 @@ export class SkillFinder {
     });
   }
 
-  /** Skips what cannot be used, and goes on. */
+  /** Runs `look` and records a failure as a skipped skill. */
   async #guarded(name: string, file: string, look: () => Promise<void>): Promise<void> {
     try {
       await look();
     } catch (thrown) {
-      // fail-closed: what cannot be looked at is not used.
+      // fail-closed: a file that cannot be inspected is not used.
       const isSaid = thrown instanceof Unusable;
       const reason = isSaid ? thrown.message : `it cannot be looked at: ${messageOf(thrown)}`;
       this.skipped.push({ name, file, reason });
@@ -101,7 +101,6 @@ export class SkillFinder {
     else this.skipped.push({ name: shown, file, reason });
   }
 
-  /** A plugin that is one skill, in its own directory. */
   async #pluginItself(root: SkillRoot): Promise<void> {
     const { directory, prefix: name = '' } = root;
     const file = join(directory, SKILL_FILE);
@@ -138,7 +137,7 @@ export class SkillFinder {
     const { name } = entry;
     const kind = await this.#kindOf(entry, directory);
     if (kind !== 'directory') return refuseLooseFile(name, kind);
-    // fail-closed: the question about trust does not look there either.
+    // fail-closed: the check of trust skips these directories, too.
     if (SKIPPED_DIRECTORIES.has(name)) throw new Unusable('no skill may have this name');
     if (root.origin === 'user' && name === RESERVED) {
       throw new Unusable('the folder is kept for skills of an account');
@@ -160,7 +159,7 @@ export class SkillFinder {
     await this.#add({ name: normal, root, file, directory, real });
   }
 
-  /** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
+  /** Command files: every Markdown file below the directory, `a/b/c.md` as `a:b:c`. */
   async #commandsIn(
     root: SkillRoot,
     walk: { readonly seen: Set<string>; left: number },
@@ -170,13 +169,13 @@ export class SkillFinder {
     const entries = await this.#list(directory);
     if (entries === undefined) return;
     const real = await this.#fs.realPath(directory);
-    // A loop of links ends here.
+    // Ends loops of links.
     if (walk.seen.has(real)) return;
     walk.seen.add(real);
     for (const entry of entries) {
       const { name } = entry;
       if (--walk.left < 0) throw new Unusable(`only the first ${MOST_ENTRIES} files are looked at`);
-      // fail-closed: the question about trust does not look there either.
+      // fail-closed: the check of trust skips these directories, too.
       const isOut = SKIPPED_DIRECTORIES.has(name) || name.startsWith('.');
       if (isOut || (root.only ?? name) !== name) continue;
       const path = join(directory, name);
@@ -209,7 +208,6 @@ function refuseLooseFile(name: string, kind: string | undefined): void {
   throw new Unusable(`a skill is a directory: put it into ${folder}/${SKILL_FILE}`);
 }
 
-/** For people who wonder where their skill is. */
 async function whyNot(directory: string, fs: SkillFiles): Promise<string> {
   const entries = await fs.list(directory);
   const other = entries.find(({ name }) => name.toUpperCase() === SKILL_FILE.toUpperCase());

@@ -4,9 +4,9 @@ import { projectLevels } from '../../platform/fs/project-levels.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
 import type { SkillPlaces, SkillRoot } from './roots.js';
 
-/** Decides whether a file that links lead to may be read as a skill, or as an agent. */
+/** Decides whether a file reached through links may be read as a skill or agent. */
 export interface Homes {
-  /** Why not; undefined when it may. */
+  /** The reason against it; undefined when it may be read. */
   stray(
     root: Pick<SkillRoot, 'origin' | 'directory' | 'level' | 'home'>,
     at: { readonly file: string; readonly real: string },
@@ -14,21 +14,21 @@ export interface Homes {
 }
 
 export interface HomesDeps extends SkillPlaces, Trusting {
-  /** What the user's own are kept in below the configuration directory; `skills` unless said otherwise. */
+  /** The folder of the user's own files below the configuration directory; `skills` by default. */
   readonly userFolder?: string;
 }
 
 /**
- * What a skill's file says goes to the model without a question, so a link in a foreign repository
- * must not fetch a key or a note from elsewhere. Inside are the project, the added directories and
- * the user's own skills. A trusted project may lead outside, to Markdown.
+ * Skill files are shown to the model without a question, so a link in an untrusted repository must not lead
+ * to a key or note elsewhere. Links may lead into the project, the added directories and the user's own
+ * skills, and from a trusted project also to Markdown files outside.
  */
 export async function openHomes(deps: HomesDeps): Promise<Homes> {
   const { fs, cwd, configDir, userFolder = 'skills' } = deps;
   const top = projectLevels(cwd).at(-1) ?? cwd;
   const homes: string[] = [];
   for (const home of [top, ...deps.additionalDirectories(), join(configDir, userFolder)]) {
-    // fail-closed: a home that cannot be found is home to nothing.
+    // fail-closed: a directory that cannot be resolved is left out.
     await fs.realPath(home).then(
       (real) => homes.push(real),
       () => undefined,
@@ -39,7 +39,7 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
       const kept = await keptByRules(deps, root, { file, real });
       if (kept !== undefined) return kept;
-      // fail-closed: whoever let the plugin in has not seen what is elsewhere.
+      // fail-closed: the person who added the plugin has not seen files elsewhere.
       if (root.home !== undefined && !isInside(real, root.home)) {
         return `it leads out of the plugin to ${real}`;
       }
@@ -49,7 +49,7 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
         return isMarkdown ? undefined : `it leads to ${real}, which is no Markdown`;
       }
       if (!isMarkdown) return `it leads out of the project to ${real}, which is no Markdown`;
-      // fail-closed: where the links of this folder lead was not looked at.
+      // fail-closed: the links of an untrusted folder were not reviewed.
       return (await isTrusted(deps, root.level))
         ? undefined
         : `it leads out of the project to ${real}; trust the folder, or name the place with --add-dir`;
@@ -58,9 +58,8 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
 }
 
 /**
- * What is shown by way of a link must not be what rules hide under one of its names. What lies without
- * a link where skills are looked for says itself that it is one, and rules do not take it away. Why not;
- * undefined when it may be shown.
+ * Why a file reached through a link is withheld by a rule against reading either of its names; undefined when
+ * it may be shown. A file without links in a skill directory is meant to be shown, whatever the rules say.
  */
 export async function keptByRules(
   deps: Pick<HomesDeps, 'fs' | 'configDir' | 'isHidden'>,
@@ -79,14 +78,14 @@ export async function keptByRules(
     );
     if (unlinked === real) return undefined;
   } catch {
-    // fail-closed: where it lies cannot be told, so that a link may have led there.
+    // fail-closed: the location is unknown, so a link may have led there.
   }
   return (await deps.isHidden(file)) || (await deps.isHidden(real))
     ? `it leads to ${real}, which a permission rule keeps from being read`
     : undefined;
 }
 
-/** fail-closed: what others can write is not an administrator's word. */
+/** fail-closed: a file that others can write is not the administrator's. */
 async function foreign(deps: HomesDeps, paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
     try {
@@ -100,9 +99,12 @@ async function foreign(deps: HomesDeps, paths: readonly string[]): Promise<strin
   return undefined;
 }
 
-/** Who says whether the `.claude` of a directory may grant and execute. */
+/** Checks trust in directories. */
 export interface Trusting {
-  /** `used`: a document of it that is about to be used, in the text in which that happens. */
+  /**
+   * Whether the `.claude` of a directory may grant and execute. `used` is the document about to be used, in
+   * that very version.
+   */
   trusts(directory: string, used?: UsedDocument): Promise<boolean>;
 }
 
@@ -114,12 +116,12 @@ export async function isTrusted(
   try {
     return await deps.trusts(directory, used);
   } catch {
-    // fail-closed: no answer is no trust.
+    // fail-closed: an error means no trust.
     return false;
   }
 }
 
-/** Each directory is asked about once for each look. */
+/** Checks the trust of each directory once per scan. */
 export function rememberedTrust(deps: Trusting): (directory: string) => Promise<boolean> {
   const answers = new Map<string, Promise<boolean>>();
   return (directory) => {

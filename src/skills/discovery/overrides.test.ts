@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SettingSource, Sourced } from '../../lib/sourced.js';
 import { overrideFrom } from './overrides.js';
 
-/** Strongest first. */
+/** Settings values, strongest first. */
 function values(...said: readonly (readonly [SettingSource, unknown])[]) {
   const all = said.map(([source, value]): Sourced<unknown> => ({ source, value, trusted: true }));
   const of = (key: string) => (key === 'skillOverrides.deploy' ? all : []);

@@ -2,15 +2,15 @@ import { own } from '../../lib/own.js';
 import type { SettingsFile, SettingValues } from '../../settings/types.js';
 import type { SkillOverride } from '../listing/listing.js';
 
-/** How much is left of a skill, most first. */
+/** From most to least available. */
 const REACH: readonly SkillOverride[] = ['on', 'name-only', 'user-invocable-only', 'off'];
 
-/** Whether any file says something about skills (`skillOverrides`). Mostly none does, of hundreds of them. */
+/** Whether any settings file contains `skillOverrides`; checked first, because usually none does. */
 export function hasOverrides(files: readonly Pick<SettingsFile, 'content'>[]): boolean {
   return files.some(({ content }) => own(content, 'skillOverrides') !== undefined);
 }
 
-/** What the settings say about a skill of this name (`skillOverrides`); undefined when nothing. */
+/** The `skillOverrides` setting of a skill; undefined when there is none. */
 export function overrideFrom(
   values: Pick<SettingValues, 'get' | 'said'>,
   name: string,
@@ -20,7 +20,7 @@ export function overrideFrom(
   if (inForce === undefined) return undefined;
   const winner = asOverride(inForce.value);
   if (inForce.source !== 'project' && inForce.source !== 'local') return winner;
-  // fail-closed: a repository may switch a skill off, not on again what its user switched off.
+  // fail-closed: a repository may turn a skill off, but not on again when its user turned it off.
   const own = values.said(key).find(({ source }) => source !== 'project' && source !== 'local');
   return own === undefined ? winner : stricter(winner, asOverride(own.value));
 }

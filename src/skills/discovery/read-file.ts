@@ -5,39 +5,39 @@ import { type ReadSkill, readSkill } from '../head/head.js';
 import type { Candidate } from './find.js';
 import type { SkillFiles } from './roots.js';
 
-/** A version of a file that may be used. All that is used of it comes from these very bytes. */
+/** A version of a file that may be used; everything used of it comes from these bytes. */
 export interface ReadFile {
   readonly skill: ReadSkill;
   readonly text: string;
-  /** What stands in the file, also where an earlier version stays in force. */
+  /** The file's current text, even while an earlier version stays in force. */
   readonly onDisk: string;
 }
 
-/** Reads files of skills, and decides which versions of them may be used. */
+/** Reads skill files and decides which version of each may be used. */
 export interface SkillFileReader {
   /**
-   * Reads a file within the limits of one scan: the version to use, an earlier one when a change is held
-   * back, or why there is none.
+   * Reads a file within the limits of one scan: the version to use (an earlier one when a change is
+   * vetoed), or the reason why there is none.
    */
   read(candidate: Candidate): Promise<Result<ReadFile, string>>;
-  /** Starts a scan: the limits count anew. */
+  /** Starts a scan and resets its limits. */
   begin(): void;
-  /** A scan is over: what is different from now on is a change. */
+  /** Ends a scan; differences from now on count as changes. */
   end(): void;
-  /** The text of a file as it is now; undefined when there is none that may be read. */
+  /** The file's current text; undefined when it cannot be read. */
   textOf(at: Pick<Candidate, 'file' | 'real'>): Promise<string | undefined>;
 }
 
-/** A larger file is no skill. */
+/** A larger file is not read as a skill. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const ENOUGH_BLANKS = 256 * 1024;
-/** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
+/** Limits of one scan for all texts and all YAML, so that no folder delays a start. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
-/** Blanks, or the beginning of a ruler behind them. */
+/** Only blanks, or blanks and the start of a front matter fence. */
 const BLANKS: readonly string[] = ['', '-', '--', '---'];
 
-/** `veto` says why a change of a file must not be taken over. Asked once about each version. */
+/** `veto` says why a change of a file must not be used, and is called once for each version. */
 export function openSkillReader({
   fs,
   veto,
@@ -48,10 +48,10 @@ export function openSkillReader({
   const yaml = yamlWithin(MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
   let isChange = false;
-  /** The last text of each file and why it is held back, with the version that may be used. */
+  /** By file: its last text, the veto against it, and the version in force. */
   const known = new Map<string, { text: string; reason?: string; admitted?: ReadFile }>();
 
-  /** fail-closed: only the file at the real path that was judged is read. Undefined: it is too large. */
+  /** fail-closed: only the file at the real path that was checked is read. Undefined: it is too large. */
   async function textAt({
     file,
     real,
@@ -64,10 +64,10 @@ export function openSkillReader({
     const text = await textAt({ file, real });
     if (text === undefined) return err(`it is larger than ${MOST_BYTES} bytes`);
     room -= text.length;
-    // fail-closed: what is not read is not used.
+    // fail-closed: a file over the limit is not used.
     if (room < 0) return err('all skills together are more than is read');
     if (text.includes('\0')) return err('it is no text');
-    // fail-closed: a head that comes later would not be seen.
+    // fail-closed: front matter after so many blanks would not be found.
     if (text.length >= ENOUGH_BLANKS && BLANKS.includes(text.slice(0, ENOUGH_BLANKS).trim()))
       return err('it begins with blanks only');
     const isCommand = root.kind === 'commands';
@@ -79,7 +79,7 @@ export function openSkillReader({
     try {
       return await veto?.(file);
     } catch (thrown) {
-      // fail-closed: a guard that does not answer refuses.
+      // fail-closed: a veto hook that fails refuses the change.
       return `whether the change may be taken over could not be asked: ${messageOf(thrown)}`;
     }
   }
@@ -90,7 +90,7 @@ export function openSkillReader({
     const reason = isKnown ? before.reason : isChange ? await objection(file) : undefined;
     const admitted = reason === undefined ? read : before?.admitted;
     known.set(file, { text: read.text, reason, admitted });
-    // fail-closed: a file of which no version was let in is not used.
+    // fail-closed: a file without any accepted version is not used.
     return admitted === undefined
       ? err(reason ?? 'it was not let in')
       : ok({ ...admitted, onDisk: read.text });
@@ -101,10 +101,10 @@ export function openSkillReader({
       const { file, root } = candidate;
       try {
         const read = await readNew(candidate);
-        // What an administrator changed cannot be refused.
+        // An administrator's change cannot be vetoed.
         return read.ok && root.source !== 'managed' ? await admit(file, read.value) : read;
       } catch (thrown) {
-        // fail-closed: what cannot be read is not used.
+        // fail-closed: an unreadable file is not used.
         return err(`it cannot be read: ${messageOf(thrown)}`);
       }
     },
@@ -115,7 +115,7 @@ export function openSkillReader({
     end() {
       isChange = true;
     },
-    // fail-closed: a file that cannot be read is not the one that was judged.
+    // fail-closed: an unreadable file counts as changed.
     textOf: (at) => textAt(at).catch(() => undefined),
   };
 }

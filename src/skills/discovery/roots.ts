@@ -9,19 +9,19 @@ export type SkillFiles = Pick<
   'stat' | 'lstat' | 'list' | 'readHead' | 'readText' | 'readWithStat' | 'realPath'
 >;
 
-/** A plugin's directory. What it is called by is `name:skill`. */
+/** A plugin's directory; its skills are named `name:skill`. */
 export interface PluginPlace {
   readonly name: string;
   readonly directory: string;
-  /** Whether a person let it grant and execute. */
+  /** Whether a person allowed it to grant and execute. */
   readonly trusted: boolean;
-  /** What `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for in its texts. */
+  /** The values of `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` in its texts. */
   readonly paths?: PluginDirectories;
   /** Directories with skills, besides `skills`. */
   readonly skills?: readonly string[];
-  /** Directories and files of commands, in the place of `commands`. */
+  /** Directories and files of commands, replacing `commands`. */
   readonly commands?: readonly string[];
-  /** Directories and files of agents, in the place of `agents`. */
+  /** Directories and files of agents, replacing `agents`. */
   readonly agents?: readonly string[];
 }
 
@@ -30,43 +30,42 @@ export interface PluginDirectories {
   readonly data: string;
 }
 
-/** Where skills are looked for. */
+/** Where skills are searched. */
 export interface SkillPlaces {
   readonly fs: SkillFiles;
-  /** Where the session was started. Absolute. */
+  /** The session's start directory, absolute. */
   readonly cwd: string;
   /** The user's configuration directory. */
   readonly configDir: string;
   readonly managedDir: string;
-  /** Which optional settings sources count: `user` for the personal ones, `project` for all of projects. */
+  /** Optional settings sources in use: `user` for personal ones, `project` for all of projects. */
   readonly sources: readonly string[];
-  /** The further working directories, as they are now. */
+  /** The current additional working directories. */
   additionalDirectories(): readonly string[];
   readonly plugins?: readonly PluginPlace[];
-  /** Whether rules keep a file from being read: then no link shows it. Absent: there are no rules. */
+  /** Whether rules forbid reading a file, which then no link may show. Absent: there are no rules. */
   isHidden?(path: string): Promise<boolean>;
 }
 
-/** A directory that holds skills, or old command files. */
+/** A directory with skills, or with command files of the older form. */
 export interface SkillRoot {
   readonly kind: 'skills' | 'commands' | 'plugin';
   readonly origin: SkillOrigin;
   readonly source: SettingSource;
   readonly directory: string;
-  /** The directory whose `.claude` it is in, where a project's trust decides. */
+  /** The directory with the `.claude` folder, for projects, whose trust decides. */
   readonly level?: string;
-  /** Stands before each name: of a plugin, or of a sub-directory whose names would clash. */
+  /** Prefix of each name: the plugin, or a subdirectory whose names would clash. */
   readonly prefix?: string;
-  /** Of a plugin. */
   readonly trusted?: boolean;
-  /** Of a plugin: what its files may lead to. */
+  /** A plugin's directory, which its files must not leave. */
   readonly home?: string;
   readonly plugin?: PluginDirectories;
-  /** The only entry of the directory that counts. */
+  /** The only entry of the directory to read. */
   readonly only?: string;
 }
 
-/** Strongest first: of two skills of one name the one that is found first is in force. */
+/** Strongest first: of two skills with one name, the one found first is in force. */
 export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
   const { configDir, managedDir } = places;
   const hasUser = places.sources.includes('user');
@@ -87,7 +86,7 @@ export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoo
     managed,
     ...(hasUser ? [user('skills')] : []),
     ...projects.filter(({ kind }) => kind === 'skills'),
-    // fail-closed: no command in a folder called like a plugin speaks in the plugin's place.
+    // fail-closed: plugins come before commands, so that no command in a folder of the same name replaces theirs.
     ...(places.plugins ?? []).flatMap(pluginRoots),
     ...(hasUser ? [user('commands')] : []),
     ...projects.filter(({ kind }) => kind === 'commands'),
@@ -105,15 +104,14 @@ async function projectRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> 
 }
 
 export interface ProjectDirectory {
-  /** A `.claude`. */
   readonly directory: string;
-  /** The directory that it is in, whose trust decides. */
+  /** The directory that contains it, whose trust decides. */
   readonly level: string;
-  /** Of a further working directory. */
+  /** Belongs to an additional working directory. */
   readonly isAdded: boolean;
 }
 
-/** Every `.claude` of the project that counts, the closest first, then those of added directories. */
+/** Every `.claude` directory of the project in use, the closest first, then those of added directories. */
 export async function projectDirectories(
   places: SkillPlaces,
 ): Promise<readonly ProjectDirectory[]> {
@@ -122,10 +120,10 @@ export async function projectDirectories(
   const found: ProjectDirectory[] = [];
   const levels = lookAtLevels(places.cwd);
   for (const { path: level, hasDirectory } of levels) {
-    // Most levels have none, and each root would be looked for by itself.
+    // Most levels have none, which saves a search in each.
     if (!hasDirectory) continue;
     const directory = join(level, '.claude');
-    // Started in the home directory, the user's own skills are not a project's.
+    // In the home directory the user's own skills do not count as a project's.
     if ((await realOrSelf(places.fs, directory)) === own) continue;
     found.push({ directory, level, isAdded: false });
   }
@@ -143,7 +141,7 @@ export function skillsRoot(directory: string, level: string): SkillRoot {
   return { kind: 'skills', origin: 'project', source: 'project', directory: at, level };
 }
 
-/** The plugin itself may be a skill; the others are in its directories, or where its manifest says. */
+/** A plugin may itself be a skill; others are in its directories, or where its manifest says. */
 function pluginRoots(place: PluginPlace): readonly SkillRoot[] {
   const { name, directory, trusted, paths } = place;
   const root = {
@@ -163,7 +161,7 @@ function pluginRoots(place: PluginPlace): readonly SkillRoot[] {
   ];
 }
 
-/** A Markdown file is one entry of its directory. */
+/** A Markdown file is read as the only entry of its directory. */
 export function entryOrAll(path: string): { readonly directory: string; readonly only?: string } {
   return path.toLowerCase().endsWith('.md')
     ? { directory: dirname(path), only: basename(path) }
@@ -174,7 +172,7 @@ async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promi
   try {
     return await fs.realPath(path);
   } catch {
-    // A loop of links leads nowhere; whoever looks into it is told.
+    // A loop of links is reported when its target is read.
     return path;
   }
 }

@@ -17,36 +17,33 @@ export interface ScanDeps extends SkillPlaces {
 
 export interface SkillEntry {
   readonly skill: Skill;
-  /** Of a plugin's skill whose head gives it another name: the name by its directory. */
+  /** The directory's name of a plugin skill whose front matter renames it. */
   readonly alias?: string;
-  /** The directory whose trust decides; absent where no project's does. */
+  /** The directory whose trust decides; absent outside projects. */
   readonly level?: string;
-  /** Absent for what is not a file. */
+  /** Absent for skills without a file. */
   readonly read?: EntryText;
 }
 
-/** What an entry was read from. */
 export interface EntryText {
   readonly file: string;
-  /** The file behind all links. */
+  /** The file with links resolved. */
   readonly real: string;
-  /** All of the version that is in force, and its text without the head. */
+  /** The whole text of the version in force, and its body without the front matter. */
   readonly text: string;
   readonly body: string;
-  /** What stands in the file, also where an earlier version stays in force. */
+  /** The file's current text, even while an earlier version stays in force. */
   readonly onDisk: string;
 }
 
-/** Everything there is at one moment. */
 export interface SkillSet {
-  /** In the order in which they are listed. */
   readonly entries: readonly SkillEntry[];
-  /** By name, and by second names that no skill has for its own. */
+  /** By name, and by aliases that no other skill has as its name. */
   readonly byName: ReadonlyMap<string, SkillEntry>;
   readonly skipped: readonly SkippedSkill[];
 }
 
-/** Looks through all places, decides which skill has which name, and reads the heads of those. */
+/** Scans all directories, assigns names, and reads the skills that got one. */
 export async function scanSkills(deps: ScanDeps): Promise<SkillSet> {
   const homes = await openHomes({ ...deps, trusts: rememberedTrust(deps) });
   const finder = new SkillFinder({ fs: deps.fs, homes });
@@ -62,7 +59,7 @@ export async function scanSkills(deps: ScanDeps): Promise<SkillSet> {
   }
   for (const skill of deps.bundledSkills) {
     const { name, file } = skill;
-    // Every other skill of the same name stands in its place.
+    // A skill of the same name from any other source replaces a bundled one.
     const holder = claims.get(name);
     const reason = holder === undefined ? switchedOff(name, 'bundled', deps) : taken(holder.file);
     if (reason === undefined) entries.push({ skill: withOverride(skill, deps) });
@@ -84,7 +81,7 @@ export async function scanSkills(deps: ScanDeps): Promise<SkillSet> {
   return { entries: inForce, byName, skipped: [...finder.skipped, ...skipped] };
 }
 
-/** Decides who has which name. The first that claims it gets it. */
+/** Assigns names; the first skill to claim one gets it. */
 function claimNames(
   candidates: readonly Candidate[],
   deps: ScanDeps,
@@ -118,7 +115,7 @@ function taken(file: string): string {
   return `${file} has the same name and goes first`;
 }
 
-/** Where it clashes with nothing a nested skill has its plain name. */
+/** A nested skill has its plain name unless that clashes. */
 function fullName({ name, root }: Candidate, claims: ReadonlyMap<string, unknown>): string {
   const { prefix, origin } = root;
   const isPlain = prefix === undefined || (origin !== 'plugin' && !claims.has(name));
@@ -150,7 +147,7 @@ async function load(
     return { name, file, reason, told: true };
   }
   const { displayName } = head;
-  // The head of a plugin's skill may say its name, not its plugin.
+  // A plugin skill's front matter may change its name, but not the plugin's prefix.
   const isRenamed =
     root.origin === 'plugin' &&
     displayName !== undefined &&
@@ -163,7 +160,7 @@ async function load(
     file,
     directory,
     head,
-    // fail-closed: a project's folder is asked about when somebody wants to know, and not before.
+    // fail-closed: a project's skill counts as untrusted until trust is checked on use.
     trusted: root.level === undefined && root.trusted !== false,
     bodyLine,
     problems,
@@ -171,7 +168,7 @@ async function load(
     isCommand: root.kind === 'commands' ? true : undefined,
     async body() {
       if ((await deps.reader.textOf({ file, real })) === onDisk) return body;
-      // fail-closed: what was decided by the old file does not hold for this text.
+      // fail-closed: decisions about the old file do not hold for this text.
       throw new PortcullisError('io', `${file} has changed since it was read`, {
         remedy: 'Call the skill again.',
       });
@@ -185,7 +182,7 @@ async function load(
   };
 }
 
-/** `user-invocable-only` is what the head itself can say. */
+/** `user-invocable-only` has the same effect as the field in the front matter. */
 function withOverride(skill: Skill, { override }: Pick<ScanDeps, 'override'>): Skill {
   const said = skill.origin === 'plugin' ? undefined : override?.(skill.name);
   if (said !== 'user-invocable-only') return skill;
@@ -203,7 +200,7 @@ const ORDER: readonly SkillOrigin[] = [
   'bundled',
 ];
 
-/** The same in every run, so that the same listing is the same bytes. */
+/** A stable order, so that the listing stays identical and cacheable. */
 function compare(a: Skill, b: Skill): number {
   const byOrigin = ORDER.indexOf(a.origin) - ORDER.indexOf(b.origin);
   if (byOrigin !== 0) return byOrigin;

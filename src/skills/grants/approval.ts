@@ -5,37 +5,36 @@ import { FIELDS, knownField } from '../head/fields.js';
 import { findCommands } from '../invoke/render.js';
 import type { Skill, SkillBook } from '../skill.js';
 
-/** The tool that these guards and resolvers are about. */
 export const SKILL_TOOL = 'Skill';
 
-/** Changes with anything in the skill's file that has an effect, and with where the file is. */
+/** Changes with any effective part of a skill's file, and with the file's location. */
 export async function skillFingerprint(skill: Skill): Promise<string> {
   return fingerprintOf(skill, await skill.body());
 }
 
-/** The same with a text that was read already. */
+/** The same for a body that was read already. */
 export function fingerprintOf(skill: Skill, body: string): string {
   const { name, origin, source, file, directory, head, trusted } = skill;
   return sha256(JSON.stringify([name, origin, source, file, directory, trusted, head, body]));
 }
 
-/** Keeps what is allowed and what is run the same skill. */
+/** Ensures that the skill that runs is the one that was approved. */
 export interface SkillApprovals {
-  /** Notes which content a call is judged with. Never holds a call back. */
+  /** Records the content that a call is judged with; never refuses a call. */
   readonly guard: Guard;
-  /** Lets through what needs no question. */
+  /** Allows skills that need no question. */
   readonly resolver: Resolver;
   /** The content that this call was judged with; undefined for calls of other tools. */
   contentOf(toolUseId: string): string | undefined;
-  /** The same, for the one who runs the call: it is forgotten. */
+  /** Returns and forgets the content when the call runs. */
   take(toolUseId: string): string | undefined;
 }
 
-/** Calls that were refused are never run and would stay for ever. */
+/** Limits the entries that refused calls leave behind. */
 const MOST_NOTED = 256;
 
 export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprovals {
-  /** The skill of each call, with the fingerprint that it had when the call was judged. */
+  /** By call: its skill, with the fingerprint at the time of judging. */
   const judged = new Map<string, { readonly skill: Skill; readonly content: string }>();
   const take = (toolUseId: string): string | undefined => {
     const content = judged.get(toolUseId)?.content;
@@ -65,7 +64,7 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
         const { skill, content } = noted;
         const body = await skill.body();
         const source = `skill ${skill.name} (${skill.file})`;
-        // fail-closed: a text that is another one by now is not the one that is run.
+        // fail-closed: a changed text is not the one that was judged.
         if (fingerprintOf(skill, body) !== content) {
           return { decision: 'pass', reason: `the ${source} has changed`, source };
         }
@@ -80,14 +79,14 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
   };
 }
 
-/** Why a call of the model asks first; empty for a skill that is nothing but text. */
+/** Why a call of the model needs a question; empty for a skill that is only text. */
 export function reasonsToAsk(skill: Pick<Skill, 'head'>, body: string): readonly string[] {
   const reasons: string[] = [];
   const keys = skill.head.keys.filter((key) => {
-    // A field that the reader of heads does not know has no effect here.
+    // Unknown fields have no effect here.
     const field = own(FIELDS, knownField(key) ?? '');
     if (field === undefined || field.isHarmless === true) return false;
-    // What a key says counts or is lost as a whole; a grant that came to nothing is none.
+    // A value counts as a whole or is lost as a whole; a lost grant grants nothing.
     return key !== 'allowed-tools' || skill.head.allowedTools !== undefined;
   });
   if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);

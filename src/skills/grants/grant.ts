@@ -9,40 +9,40 @@ import type { AnyTool } from '../../tools/tool.js';
 import type { Skill } from '../skill.js';
 import { isCovered, rulesOf, type SkillRuleParts, type SkillRules } from './rules.js';
 
-/** What one invocation of a skill opened and closed. */
+/** The grants and restrictions of one invocation of a skill. */
 export interface SkillGrant {
-  /** The allow rules it brought. */
+  /** The allow rules that it added. */
   readonly granted: readonly SourcedRule[];
-  /** What of the head is not in force, and why. */
+  /** Ignored parts of the front matter, with reasons. */
   readonly notes: readonly string[];
-  /** The skill is active: from now on its restrictions hold too. */
+  /** Puts the restrictions in force once the skill is active. */
   restrain(): void;
-  /** The skill did not come about: as if it had never been. */
+  /** Removes everything after a failed start. */
   withdraw(): void;
 }
 
 /**
- * What skills grant and forbid. Allow rules hold for the agent that invoked the skill, to the end of
- * the turn at most; restrictions also for the agents it starts, until the next message of the user.
+ * Grants and restrictions of skills. Allow rules hold for the invoking agent until the turn ends at the
+ * latest; restrictions hold also for agents it starts, until the user's next message.
  */
 export interface SkillGrants {
   /**
-   * Puts the allow rules of a skill in force. An error: it has a restriction that cannot be honoured.
-   * `directory`: the project as the agent has it; absent: as the session has it.
+   * Puts the allow rules of a skill in force; an error for a restriction that cannot be enforced.
+   * `directory` is the agent's project directory, by default the session's.
    */
   add(skill: Skill, agent: AgentRef, directory?: string): Result<SkillGrant, string>;
   /**
-   * A new turn: what was granted is over. `said`: it answers a message of the user, with which
-   * restrictions end too; reports of agents and commands begin turns without one.
+   * Starts a turn, which ends grants. `said` is set for a message of the user, which ends restrictions,
+   * too; reports of agents and commands start turns without one.
    */
   beginTurn(turn: { readonly said: boolean }): void;
-  /** An agent has ended, and what it was granted with it. It may be resumed, so restrictions stay. */
+  /** An agent has ended, and its grants with it; restrictions stay, because it may be resumed. */
   release(agentPath: string): void;
   /** Allow and deny rules of this agent; the same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
-  /** A skill whose restrictions hold for the agent now. */
+  /** A skill whose restrictions currently hold for the agent. */
   restraining(agent: AgentRef): Skill | undefined;
-  /** Refuses what lies outside of a fence. */
+  /** Refuses calls that a skill's `fence-tools` does not cover. */
   readonly guard: Guard;
 }
 
@@ -82,17 +82,17 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
     },
     beginTurn({ said }) {
       change({ granting: [] });
-      // fail-closed: what reaches the model without the user frees it of nothing.
+      // fail-closed: a turn without a user's message lifts no restriction.
       if (!said) return;
       const isOver = ({ agentPath }: Entry) =>
         agentPath === MAIN_AGENT.path || ended.has(agentPath);
-      // An agent that works on in the background keeps its own restrictions.
+      // A background agent that is still running keeps its own restrictions.
       change({ restraining: restraining.filter((entry) => !isOver(entry)) });
       ended.clear();
     },
     release(path) {
       change({ granting: granting.filter(({ agentPath }) => !isAtOrBelow(agentPath, path)) });
-      // fail-closed: whoever resumes it before the user speaks gets it as bound as it was.
+      // fail-closed: an agent resumed before the user's next message is still restricted.
       if (restraining.some(({ agentPath }) => agentPath === path)) ended.add(path);
     },
     rules(agent) {
@@ -123,7 +123,7 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
   };
 }
 
-/** Every fence holds: a call must lie within all of them. */
+/** A call must be covered by every skill's `fence-tools`. */
 async function heldByFence(entries: readonly Entry[], view: CallView): Promise<Finding> {
   for (const { skill, rules } of entries) {
     const { fence } = rules;
@@ -139,7 +139,7 @@ async function heldByFence(entries: readonly Entry[], view: CallView): Promise<F
   return NOTHING;
 }
 
-/** A skill that is invoked twice brings its rules once. */
+/** A skill that is invoked twice adds its rules once. */
 function eachOnce(rules: readonly Rule[]): readonly Rule[] {
   return [...new Map(rules.map((rule) => [`${rule.spec.kind} ${rule.label}`, rule])).values()];
 }
@@ -153,12 +153,12 @@ export interface ForkTools {
   resolve(name: string): AnyTool | undefined;
 }
 
-/** What stands behind the prompt of an agent that has these tools. An error: why it must not start. */
+/** Reads what follows the prompt of an agent with these tools; an error refuses its start. */
 export type BesideFork = (tools: ForkTools) => Promise<Result<readonly UserBlock[], string>>;
 
 /**
- * What is read for an agent that is about to run a skill. fail-closed: meanwhile all that the head grants
- * and forbids that agent holds for whoever starts it, so that nothing is read that the agent may not.
+ * Reads content for an agent that is about to run a skill. fail-closed: meanwhile its parent is bound by
+ * all rules of the skill, so that nothing is read that the agent may not read.
  */
 export async function besideFork(
   grants: SkillGrants,

@@ -9,30 +9,30 @@ import { pluginDirectories, type Skill } from '../skill.js';
 export interface SkillRuleParts {
   readonly cwd: string;
   readonly home: string;
-  /** What a leading `/` in a path rule stands for. */
+  /** The directory that a leading `/` in a path rule stands for. */
   readonly projectDir: string;
-  /** Tools of this session beyond the built-in table. */
+  /** Tools of this session besides the built-in ones. */
   knownTools?(): readonly string[];
-  /** Set when an administrator lets no other rules grant than his own. */
+  /** Set when only an administrator's rules may grant. */
   managedOnly?(): string | undefined;
 }
 
-/** What the head of a skill says about tools, as rules. */
+/** The tool rules in a skill's front matter. */
 export interface SkillRules {
   readonly allow: readonly Rule[];
   readonly deny: readonly Rule[];
-  /** Nothing but these, and where that is written. Absent: no fence. */
+  /** The only calls allowed, and the location of that field. Absent: no restriction to these. */
   readonly fence?: { readonly rules: readonly Rule[]; readonly origin: string };
-  /** What of the head is not in force, and why. */
+  /** Ignored parts of the front matter, with reasons. */
   readonly notes: readonly string[];
-  /** Set when a restriction cannot be honoured: the skill is not to be invoked. */
+  /** Set when a restriction cannot be enforced, so that the skill must not run. */
   readonly broken?: string;
 }
 
 /**
- * `directory` is the project as the agent has it, which may work in a tree of its own. A grant that
- * cannot be read or may not be given is lost with a note. fail-closed: a restriction that cannot be
- * read keeps the skill from being invoked.
+ * Parses a skill's rules; `directory` is the project as the agent sees it, possibly a worktree. A grant
+ * that is invalid or not permitted is dropped with a note. fail-closed: an invalid restriction keeps the
+ * skill from running.
  */
 export function rulesOf(
   skill: Skill,
@@ -55,7 +55,7 @@ export function rulesOf(
     skill,
     parts: session,
   });
-  // A ban on paths of the project holds in its trees by itself; of commands both spellings are meant.
+  // Bans on project paths hold in worktrees anyway; bans on commands are added for both spellings.
   const alsoBanned = isElsewhere
     ? read('deny', 'disallowed-tools', disallowedTools.filter(namesProject))
     : { rules: [], lost: [] };
@@ -63,7 +63,7 @@ export function rulesOf(
     rules: [...banned.rules, ...alsoBanned.rules],
     lost: [...banned.lost, ...alsoBanned.lost],
   };
-  // Each entry lets something through, so that a lost one makes the fence narrower.
+  // Each entry of `fence-tools` allows something, so a lost one only restricts more.
   const fence = fenceTools === undefined ? undefined : read('allow', 'fence-tools', fenceTools);
   const [broken] = deny.lost;
   return {
@@ -82,7 +82,7 @@ function fenceOrigin(skill: Skill, parts: SkillRuleParts): string {
 }
 
 function withheldBecause(skill: Skill, parts: SkillRuleParts): string | undefined {
-  // fail-closed: a folder that nobody has accepted grants nothing.
+  // fail-closed: a folder that no person has trusted grants nothing.
   if (!skill.trusted) return `the folder it comes from is not trusted (${skill.file})`;
   return skill.source === 'managed' ? undefined : parts.managedOnly?.();
 }
@@ -136,7 +136,7 @@ function namesProject(text: string): boolean {
 
 const DIRECTORY = /\$\{(CLAUDE_[A-Z_]+)\}/g;
 
-/** `Bash(${CLAUDE_SKILL_DIR}/check.sh *)` is about the program in the skill's own directory. */
+/** Fills in the directories in rules like `Bash(${CLAUDE_SKILL_DIR}/check.sh *)`. */
 function withDirectories(
   text: string,
   { skill, parts }: ReadContext,
@@ -152,7 +152,7 @@ function withDirectories(
   for (const name of names) {
     const directory = directories.get(name);
     if (directory === undefined) return { why: `it names ${name}, which is no directory here` };
-    // fail-closed: a blank or a quote in the path would make another command of the rule.
+    // fail-closed: blanks or quotes in the path would change the command of the rule.
     if (/[^\w/.:@+,=%-]/.test(directory)) {
       return { why: `${directory} holds characters that a command line reads in another way` };
     }
@@ -160,12 +160,12 @@ function withDirectories(
   return { text: text.replace(DIRECTORY, (all, name) => directories.get(name) ?? all) };
 }
 
-/** What rules open by themselves, without what a mode lets through. */
+/** The resolvers that apply rules, without the one for the mode. */
 const BY_RULE = STANDARD_RESOLVERS.filter(({ name }) => name !== 'mode');
 
 /**
- * Whether these rules cover the call: judged as if nothing else were open, no file of the working
- * directories and no command that only looks.
+ * Whether these rules cover the call on their own, without the usual permissions for working directories
+ * and read-only commands.
  */
 export async function isCovered(rules: readonly Rule[], view: CallView): Promise<boolean> {
   const bare: CallView = {

@@ -6,28 +6,28 @@ import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';
 
-/** How the value of a field is read, and what it is called in a `SkillHead`; without `as` it is read by itself. */
+/** How a field's value is parsed, and its name in `SkillHead`; without `as` it has a parser of its own. */
 interface FieldSpec {
   readonly as?: keyof SkillHead;
   readonly kind?: 'text' | 'hint' | 'list' | 'grant' | 'restriction' | 'flag' | 'hooks' | 'paths';
-  /** What a flag that is neither true nor false counts for. */
+  /** The value that replaces an invalid flag. */
   readonly inDoubt?: boolean;
   readonly choices?: readonly string[];
-  /** Neither grants nor starts anything: words, and who is offered the skill when. */
+  /** Neither grants nor starts anything: texts, and who is offered the skill when. */
   readonly isHarmless?: true;
 }
 
 export const FENCE = 'fence-tools';
-/** What only counts when it is written exactly so. */
+/** The field that counts only when it is spelt exactly. */
 export const GRANT = 'allowed-tools';
-/** What holds things back, or may: it is never passed over. */
+/** Fields that may restrict, which are never ignored. */
 export const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
 const isHarmless = true;
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
-/** The fields of a skill's head, as they are documented. */
+/** The documented fields of the front matter. */
 export const FIELDS: Readonly<Record<string, FieldSpec>> = {
   name: { as: 'displayName', kind: 'text', isHarmless },
   description: { isHarmless },
@@ -61,7 +61,7 @@ export const HEAD_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonicalName(field), field]));
 
-/** The documented name of a field, in whichever way it is written. */
+/** The documented name of a field, in any spelling of case and separators. */
 export function knownField(written: string): string | undefined {
   return byCanonicalName.get(canonicalName(written));
 }
@@ -70,25 +70,25 @@ export function isFence(written: string): boolean {
   return canonicalName(written) === canonicalName(FENCE);
 }
 
-/** Other words are as short as `hooks`, and as near to it. */
+/** Shorter names like `hooks` resemble too many other words. */
 const LONG = 8;
 
 function isNear(written: string, field: string): boolean {
   return isNearName(canonicalName(written), canonicalName(field), LONG);
 }
 
-/** The restriction that a name is up to two mistakes away from, or another word for. */
+/** The restricting field that a name misspells or paraphrases. */
 export function nearRestriction(written: string): string | undefined {
   const near = [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].find((field) => isNear(written, field));
   return near ?? (BANS.test(canonicalName(written)) ? RESTRICTIONS[0] : undefined);
 }
 
-/** The same, or the grant, which many take for a restriction. */
+/** The same, including the grant, which is often mistaken for a restriction. */
 export function nearField(written: string): string | undefined {
   return nearRestriction(written) ?? (isNear(written, GRANT) ? GRANT : undefined);
 }
 
-/** Restrictions in a name of several parts (`portcullis.fence-tools`), or in what is to be merged. */
+/** A restricting field inside a compound name (`portcullis.fence-tools`) or a YAML merge. */
 export function hiddenRestriction(written: string, value: unknown): string | undefined {
   const parts = written.split(/[.:/]/);
   const names = written === '<<' ? namesIn(value) : parts.length > 1 ? parts : [];
@@ -100,16 +100,16 @@ function namesIn(value: unknown): readonly string[] {
   return maps.flatMap((map) => (isRecord(map) ? Object.keys(map) : []));
 }
 
-/** Something about the hooks in a skill's head. */
+/** A problem with hooks in the front matter. */
 interface HookFault {
-  /** A guard among them would guard nothing: the skill must not be used. */
+  /** A guard among them would never run, so the skill must not be used. */
   readonly stops: boolean;
   readonly message: string;
-  /** What to look for in the head. */
+  /** The text to locate in the front matter. */
   readonly at?: string;
 }
 
-/** fail-closed: a guard at an event that there is not, or for a tool that there is not, guards nothing. */
+/** fail-closed: a guard for an unknown event or tool would never run. */
 export function hookFaults(hooks: unknown): readonly HookFault[] {
   const odd = namesIn(hooks)
     .filter((name) => oddHookEvent(name)?.kind === 'unknown')

@@ -4,16 +4,16 @@ import { oneLine, withoutUnseen } from '../discovery/names.js';
 import type { SkillProblem } from '../skill.js';
 import { FENCE, nearRestriction, WHO_MAY_CALL } from './fields.js';
 
-/** A head that was meant as one is not longer. */
+/** The most lines that are searched as possible front matter. */
 const MOST_LINES = 400;
-/** What somebody takes for the ruler of a head: too long, of other dashes, of TOML, with a word behind it. */
+/** Lines that people mistake for the `---` fence: too long, other dashes, TOML, or with text behind. */
 const RULER = /^(?:-{2,}|[–—]|\+{3}|={3})/;
 const END = /^(?:-{2,}|[–—]+|\+{3,}|={3,}|\.{3})$/;
-/** A head whose ruler was forgotten. */
+/** Front matter whose opening fence was forgotten. */
 const FIELD = /^["']?(?:name|description)["']?\s*:/i;
 const CODE = /^(?:`{3}|~{3})/;
 const NAME = /(?:^|[{,])\s*["']?([A-Za-z_][\w.-]*)["']?\s*[:=]/g;
-/** Not `hooks`: texts without a head begin with such words. */
+/** Without `hooks`, because ordinary texts begin with such words. */
 const HOLD_BACK: ReadonlySet<string> = new Set([
   'disallowed-tools',
   'portcullis',
@@ -22,10 +22,9 @@ const HOLD_BACK: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A restriction in something at the beginning of a file that was meant as its head and is none: behind
- * a blank, a character that nobody sees, a comment or a title, between other rulers or without one, in a
- * block of code.
- * fail-closed: as a part of the text it would hold nothing back.
+ * Finds a restriction in text at the beginning of a file that was meant as front matter but is not: after
+ * blanks, hidden characters, a comment or a title, between other fences or without any, or in a code block.
+ * fail-closed: as ordinary text it would restrict nothing.
  */
 export function lostRestriction(
   read: Pick<Frontmatter, 'how' | 'problem'>,
@@ -50,7 +49,7 @@ export function lostRestriction(
   return undefined;
 }
 
-/** The first line that is more than a comment, and behind a title only if a ruler follows. */
+/** The first line that is no comment; after a title only when a fence follows. */
 function openingOf(lines: readonly string[]): number {
   let inComment = false;
   let title: number | undefined;
@@ -74,9 +73,9 @@ function restrictionIn(line: string): string | undefined {
 }
 
 /**
- * Restrictions, with their lines, in lines that are not `field: value` (`disallowed-tools = Bash`).
- * fail-closed: as lines that the program cannot read they would restrict nothing. Behind a blank they go on
- * with a text, and only a name that something is set to counts.
+ * Restricting fields, with their lines, in lines that are not `field: value` (`disallowed-tools = Bash`).
+ * fail-closed: unparsed they would restrict nothing. An indented line continues a text and counts only if
+ * it assigns a value.
  */
 export function namedRestrictions(
   lines: readonly DoubtfulLine[],
@@ -88,10 +87,10 @@ export function namedRestrictions(
   });
 }
 
-/** More than anybody corrects at once: a head may hold as many unknown fields as it has room for. */
+/** More than a person corrects at once; front matter may contain any number of unknown fields. */
 const MOST = 20;
 
-/** The first of them, all that are about a field that counts, and how many more there are. */
+/** The first problems, all about fields that count, and how many more there are. */
 export function fewProblems(problems: readonly SkillProblem[]): readonly SkillProblem[] {
   if (problems.length <= MOST) return problems;
   const shown = problems.filter(({ field }, index) => index < MOST || field !== undefined);
@@ -101,7 +100,7 @@ export function fewProblems(problems: readonly SkillProblem[]): readonly SkillPr
 
 const LONGEST_FIRST_WORDS = 1_536;
 
-/** The first paragraph that is no heading; a lone heading where there is nothing else. */
+/** The first paragraph that is no heading, else the first heading. */
 export function firstWords(body: string): string {
   const paragraphs = body
     .slice(0, 4 * LONGEST_FIRST_WORDS)

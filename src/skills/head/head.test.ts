@@ -6,7 +6,7 @@ import { HEAD_FIELDS } from './fields.js';
 import { readSkill } from './head.js';
 
 const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;
-/** JSON is YAML, and all that these tests need of it. */
+/** JSON is valid YAML and sufficient for these tests. */
 const parseYaml = (text: string): unknown => JSON.parse(text);
 
 describe('a skill’s head', () => {

@@ -26,25 +26,25 @@ import {
 } from './fields.js';
 import { fewProblems, firstWords, lostRestriction, namedRestrictions } from './head-problems.js';
 
-/** What a file of a skill says about itself. */
+/** The parsed file of a skill. */
 export interface ReadSkill {
   readonly head: SkillHead;
   readonly body: string;
   readonly bodyLine: number;
   readonly problems: readonly SkillProblem[];
-  /** A restriction in it cannot be read: it must not be used. */
+  /** A restriction that cannot be read, because of which the skill must not be used. */
   readonly refusal?: SkillProblem;
 }
 
 export interface ReadHeadOptions {
   readonly parseYaml?: ParseYaml | undefined;
-  /** Of a command `paths` mean nothing. */
+  /** Commands ignore `paths`. */
   readonly isCommand?: boolean;
 }
 
 /**
- * Reads the head of a skill. A head that cannot be read leaves a skill that people can type and that
- * is not offered to the model; what of it can be understood line by line counts, but for grants.
+ * Reads a skill's front matter. An unreadable one leaves a skill that people can type and the model is not
+ * offered; fields that can be read line by line count, except grants.
  */
 export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
   const read = await loadFrontmatter(text, options);
@@ -58,7 +58,7 @@ export async function readSkill(text: string, options: ReadHeadOptions = {}): Pr
 interface Field {
   readonly value: unknown;
   readonly line: number | undefined;
-  /** As it stands in the file. */
+  /** The field's name as written. */
   readonly written: string;
 }
 
@@ -106,7 +106,7 @@ class HeadReader {
       const value = this.#valueOf(name, field);
       if (value !== undefined) head[as] = value;
     }
-    // fail-closed: a head that is not understood may have said that only people run it.
+    // fail-closed: unreadable front matter may have contained `disable-model-invocation`.
     if (isBroken) head.disableModelInvocation = true;
     head.keys = [...new Set([...Object.keys(fields), ...unclear.keys()])];
     if (Object.keys(lines).length > 0) head.lines = lines;
@@ -125,7 +125,7 @@ class HeadReader {
     }
     if (name === FENCE) this.#note(line, `"${written}" belongs under portcullis:`);
     if (name === GRANT && written !== GRANT) {
-      // fail-closed: a grant is read to the letter, and many who write it mean a restriction.
+      // fail-closed: a misspelt grant is refused, because many authors mean a restriction by it.
       this.#refuse(line, `"${written}" is not a field; write ${name}`);
       return;
     }
@@ -134,13 +134,13 @@ class HeadReader {
       this.#note(line, `"${written}" and "${other.written}" are the same field`);
       if (name === FENCE || RESTRICTIONS.includes(name)) this.#refuse(line, `${name} stands twice`);
     }
-    // fail-closed: of two words about who may call it neither counts, so the stricter one is taken.
+    // fail-closed: of two contradicting values about who may call the skill, the stricter default counts.
     const isUnclear = other !== undefined && WHO_MAY_CALL.includes(name);
     if (other?.written === name && !isUnclear) return;
     this.#fields.set(name, { value: isUnclear ? undefined : value, line, written });
   }
 
-  /** fail-closed: who writes a restriction with a mistake in its name believes that it holds. */
+  /** fail-closed: the author of a misspelt restriction believes that it holds. */
   #takeMeant(found: Field): void {
     const { written, value, line } = found;
     const hidden = hiddenRestriction(written, value);
@@ -155,7 +155,7 @@ class HeadReader {
     this.#fields.set(name, other === undefined ? found : { ...other, value: undefined });
   }
 
-  /** What stands in the file and did not come out of the reader. */
+  /** Reports fields that could not be parsed. */
   #takeUnclear(): void {
     const { how, unclear, doubtful, fields } = this.#read;
     const lost = how === 'lines' ? namedRestrictions(doubtful) : [];
@@ -165,12 +165,12 @@ class HeadReader {
       if (name === FENCE || RESTRICTIONS.includes(name)) {
         this.#refuse(line, `"${written}" is not clear`);
       } else this.#lost(line, `"${written}" is not clear and does not count`);
-      // fail-closed: it said something about who may call it, and what is unknown.
+      // fail-closed: the field's value is unknown, so the stricter default counts.
       if (WHO_MAY_CALL.includes(name)) this.#fields.set(name, { value: undefined, line, written });
     }
   }
 
-  /** The fence under `portcullis`. An empty one lets nothing through. */
+  /** Reads `fence-tools` under `portcullis`; an empty list allows nothing. */
   #takeFence(): void {
     const found = this.#fields.get('portcullis');
     if (found === undefined) return;
@@ -204,7 +204,7 @@ class HeadReader {
       case 'hooks':
         return this.#hooks(field);
       case 'paths': {
-        // What fits every file is no condition.
+        // A pattern that matches every file is no condition.
         const globs = this.#list(name, field);
         return globs?.some(isUniversal) === true ? undefined : globs;
       }
@@ -224,7 +224,7 @@ class HeadReader {
     return undefined;
   }
 
-  /** `[file] [branch]` is a list for YAML and a hint for people. */
+  /** YAML parses `[file] [branch]` as a list, but it is a hint for people. */
   #hint(name: string, field: Field): string | undefined {
     const { value } = field;
     if (!Array.isArray(value)) return this.#text(name, field);
@@ -241,7 +241,7 @@ class HeadReader {
     const rules = this.#list(name, field);
     const odd = rules?.find((rule) => rule.startsWith('*'));
     if (this.#read.how === 'yaml' || odd === undefined) return rules;
-    // fail-closed: to YAML this is a pointer to another value, not a rule.
+    // fail-closed: YAML reads this as an alias instead of a rule.
     this.#lost(field.line, `"${name}" does not count: put "${oneLine(odd)}" in quotes`);
     return undefined;
   }
@@ -249,7 +249,7 @@ class HeadReader {
   #restriction(name: string, { value, line }: Field): readonly string[] | undefined {
     const items = listOf(value);
     if (items.ok) return items.value;
-    // fail-closed: what was to be taken away would stay.
+    // fail-closed: tools that were to be disallowed would stay.
     this.#refuse(line, `"${name}" ${items.error}`);
     return undefined;
   }
@@ -276,7 +276,7 @@ class HeadReader {
     this.problems.push({ line, message });
   }
 
-  /** A field that people would believe to count. */
+  /** Reports a field that people would wrongly rely on. */
   #lost(line: number | undefined, message: string): void {
     this.problems.push({ line, message, told: true });
   }

@@ -116,8 +116,8 @@ describe('skills validate', () => {
       const exists = async (path: string): Promise<boolean> => Object.hasOwn(files, path);
       expect(await validateSkill({ text, directoryName, exists })).toEqual([]);
       expect(text.split('\n').length).toBeLessThan(120);
-      // Its description stands in the first message of a session: one other letter anywhere in the text
-      // would double what every copy of that message takes.
+      // A non-ASCII character anywhere would double the memory of every copy of the session's first
+      // message, which contains the description.
       expect(text).toMatch(/^[\n -~]*$/);
     },
   );

@@ -6,11 +6,10 @@ import { readSkill } from './head.js';
 
 export interface SkillUnderTest {
   readonly text: string;
-  /** The name of the directory that it stands in. */
   readonly directoryName: string;
-  /** Whether there is such a file, by its path from the skill's directory. */
+  /** Whether a file exists, by its path from the skill's directory. */
   exists(path: string): Promise<boolean>;
-  /** The tools that rules of `allowed-tools` may name; not looked at when absent. */
+  /** The tools that `allowed-tools` may name; not checked when absent. */
   readonly knownTools?: readonly string[];
 }
 
@@ -19,7 +18,7 @@ const LONGEST_DESCRIPTION = 1_024;
 const LONGEST_COMPATIBILITY = 500;
 const MOST_LINES = 500;
 
-/** Holds a skill against the public Agent Skills specification, and against what has gone wrong before. */
+/** Checks a skill against the public Agent Skills specification, and for common mistakes. */
 export async function validateSkill(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
   const { text } = skill;
   const read = await loadFrontmatter(text);
@@ -37,14 +36,14 @@ export async function validateSkill(skill: SkillUnderTest): Promise<readonly Ski
   return findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
-/** What is wrong with a head that is there, its reader says. */
+/** Problems of existing front matter are reported by its parser. */
 function noHead({ problem }: Pick<Frontmatter, 'problem'>): readonly SkillFinding[] {
   if (problem !== undefined) return [];
   const message = 'it has no head; begin with ---, name, description and ---';
   return [{ severity: 'error', line: 1, message }];
 }
 
-/** What the reader of heads itself has to say. */
+/** Problems found by the front matter parser. */
 async function headFindings(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
   const { refusal, problems, head } = await readSkill(skill.text);
   const findings: SkillFinding[] = problems.map(({ line, message }) => ({
@@ -121,10 +120,10 @@ function nameFinding(value: unknown, directoryName: string): string | undefined 
   return `the name "${name}" is not that of the directory, "${directoryName}"`;
 }
 
-/** Letters of every script that has no capitals, or small ones. */
+/** Lower-case letters, and letters of scripts without case. */
 const PLAIN_NAME = /^[\p{Ll}\p{Lo}\p{M}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{N}]+)*$/u;
 
-/** In characters as people count them, not in halves of pairs. */
+/** Counts characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   return [...text].length;
 }
@@ -134,7 +133,7 @@ function isMetadata(value: unknown): boolean {
   return isRecord(value) && Object.values(value).every((one) => textOf(one) !== undefined);
 }
 
-/** `$1` where nobody uses `$0` was mostly written for a shell, where the first argument is 1. */
+/** `$1` without `$0` was probably meant as in a shell, where the first argument is 1. */
 export function argumentFindings(body: string, bodyLine: number): readonly SkillFinding[] {
   const lines = body.split('\n');
   const at = (pattern: RegExp): number => lines.findIndex((line) => pattern.test(line));
@@ -144,7 +143,7 @@ export function argumentFindings(body: string, bodyLine: number): readonly Skill
   return [{ severity: 'warning', line: bodyLine + second, message }];
 }
 
-/** Files that the text names and that are not there, or not the skill's own. */
+/** Files that the text refers to and that are missing or outside the skill. */
 export async function referenceFindings(
   body: string,
   bodyLine: number,
@@ -169,7 +168,7 @@ export async function referenceFindings(
 
 interface Reference {
   readonly path: string;
-  /** From 0, in the body. */
+  /** Line in the body, from 0. */
   readonly line: number;
 }
 
@@ -189,7 +188,7 @@ function references(body: string): readonly Reference[] {
       }
     };
     take(/\$\{CLAUDE_SKILL_DIR\}\/([\w./@+-]+)/g);
-    // What stands in a fence is mostly an example.
+    // Code blocks mostly contain examples.
     if (fence !== undefined) continue;
     take(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g);
     take(/`((?:\.\/)?(?:scripts|references|assets|templates|examples)\/[\w./@+-]+)`/g);
@@ -197,7 +196,7 @@ function references(body: string): readonly Reference[] {
   return found;
 }
 
-/** Without anchor; empty for what is no file. */
+/** The path without its anchor; empty for links that are no files. */
 function cleaned(path: string): string {
   if (/^(?:[a-z][\w+.-]*:|#|\/\/|mailto:)/i.test(path) && !/^[A-Za-z]:[\\/]/.test(path)) return '';
   return path
@@ -206,9 +205,8 @@ function cleaned(path: string): string {
     .replace(/[.,:;]+$/, '');
 }
 
-/** What `skills validate` has to say about one place of a file. */
 export interface SkillFinding {
-  /** An error is against the specification, or keeps the skill from working. */
+  /** An error violates the specification, or keeps the skill from working. */
   readonly severity: 'error' | 'warning';
   readonly line?: number;
   readonly message: string;

@@ -9,8 +9,8 @@ import {
 import type { AgentRef } from '../../protocol/agent-ref.js';
 
 /**
- * Where what stands in the project is for an agent: in its own working tree, where it has one, else
- * where it is. What the tree does not have is where it was; the fence of the agent judges that.
+ * Maps a project path to an agent's worktree; unchanged for agents without one, and for files missing
+ * there, whose use the agent's workspace guard decides.
  */
 export function agentTrees(
   fs: Pick<FileSystem, 'realPath' | 'stat'>,
@@ -21,7 +21,7 @@ export function agentTrees(
     const root = await fs.realPath(findRepositoryRoot(cwd) ?? cwd);
     const real = await fs.realPath(path);
     const tree = nearestRepository(workspace) ?? workspace;
-    // A tree may lie in the project itself.
+    // A worktree may lie inside the project.
     if (!isInside(real, root) || isInside(real, tree)) return path;
     const there = join(tree, relative(root, real));
     return (await fs.stat(there)) === undefined ? path : there;

@@ -12,10 +12,10 @@ describe('arguments as words', () => {
     ['"" \'\' x', ['', '', 'x']],
     ['a\\ b \\"c \\\\', ['a b', '"c', '\\']],
     ['"a \\"b\\" \\n" \'c \\d\'', ['a "b" \\n', 'c \\d']],
-    // A backslash that escapes nothing is part of the word.
+    // A backslash that escapes nothing is literal.
     ['C:\\x\\y', ['C:\\x\\y']],
     ['ends\\', ['ends\\']],
-    // Nothing of a shell but its quotes.
+    // Of a shell's syntax only quotes count.
     ['$HOME `id` $(id) a;b *', ['$HOME', '`id`', '$(id)', 'a;b', '*']],
     // An apostrophe is no quote.
     ["don't do it", ["don't", 'do', 'it']],

@@ -18,7 +18,7 @@ import { fillTarget, type RenderValues } from './render.js';
 export interface WantedFile {
   readonly path: string;
   readonly agent: AgentRef;
-  /** The directory of the skill, where the file stands in it and the skill may open it. */
+  /** The skill's directory, when it contains the file and the skill may read it. */
   readonly ownDirectory?: string;
 }
 
@@ -26,31 +26,28 @@ export type FileAnswer =
   | {
       readonly kind: 'read';
       readonly text: string;
-      /** There is more of it. */
       readonly isCut: boolean;
     }
-  /** It cannot be shown: too large, no text. */
+  /** It cannot be shown: too large, or no text. */
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 export interface AttachmentParts {
   readonly home: string;
-  /** Whether there is a regular file behind this name, links followed. */
+  /** Whether the path is a regular file, following links. */
   isFile(path: string): Promise<boolean>;
-  /** Whether a skill may open the directory that it lies in. */
+  /** Whether a skill may read its own directory. */
   opensOwn(skill: Skill): Promise<boolean>;
-  /** Reads the one way in, through the gate. Nobody is asked: what is not allowed beforehand is refused. */
+  /** Reads through the gate without asking a person: a file that no rule allows is refused. */
   read(file: WantedFile, signal: AbortSignal): Promise<FileAnswer>;
 }
 
 export interface Attached {
-  /** What is added to the text; empty when it names no file. */
+  /** Appended to the text; empty when it names no file. */
   readonly text: string;
-  /** What people should know of it. */
   readonly notes: readonly string[];
 }
 
-/** Files of one skill; a text that names more is no skill but a heap. */
 export const MOST_ATTACHED = 10;
 /** Characters of one file. */
 export const ATTACHED_CHARS = 40_000;
@@ -59,10 +56,10 @@ const NOTHING_ATTACHED: Attached = { text: '', notes: [] };
 
 export interface AttachmentWish {
   readonly skill: Skill;
-  /** As the author wrote it: only there `@` names files. What an argument says can be a name, and no more. */
+  /** The author's text; only there `@` names files, so that arguments cannot name any. */
   readonly body: string;
   readonly values: RenderValues;
-  /** The project, and the directories in which the skill's own files are, as this agent has them. */
+  /** The project and the directories of the skill's own files, as this agent sees them. */
   readonly projectDir: string;
   readonly beside: readonly string[];
   readonly agent: AgentRef;
@@ -70,16 +67,16 @@ export interface AttachmentWish {
 }
 
 /**
- * The files that `@path` names in the text of a skill, as includes of instructions are written. Seen from
- * the skill's directory, then from the project. A name with nothing behind it stays a word; the error
- * says which file may not be read, and then the skill is not started.
+ * Reads the files that `@path` names in a skill's text, relative to the skill's directory or the project,
+ * in the syntax of instruction includes. A name without a file stays text; a file that may not be read is
+ * an error that stops the skill.
  */
 export async function attachedFiles(
   parts: AttachmentParts,
   wish: AttachmentWish,
 ): Promise<Result<Attached, string>> {
   const { skill } = wish;
-  // fail-closed: a server is somebody else's machine; what it names on this one is not sent to it.
+  // fail-closed: a server's text must not fetch local files, because the server is another machine.
   if (skill.origin === 'mcp' || skill.source === 'mcp') return ok(NOTHING_ATTACHED);
   const texts: string[] = [];
   const notes: string[] = [];
@@ -111,14 +108,14 @@ export async function attachedFiles(
   return ok({ text: texts.join(''), notes });
 }
 
-/** Where the file is; undefined: nothing of that name is a file. */
+/** The path of the file; undefined when the name is no file. */
 async function found(
   { home, isFile }: AttachmentParts,
   { skill, projectDir, beside }: AttachmentWish,
   target: string,
 ): Promise<string | undefined> {
   const bases = hasDirectory(skill) ? [...beside, projectDir] : [projectDir];
-  // What cannot be looked at is told by whoever reads it.
+  // A file that cannot be inspected counts as found, so that reading it reports the error.
   const look = async (path: string): Promise<true | undefined> =>
     (await isFile(path).catch(() => true)) ? true : undefined;
   for (const name of new Set([target, withoutSentenceEnd(target)])) {
@@ -128,7 +125,7 @@ async function found(
   return undefined;
 }
 
-/** Commands are single files, and their directory is everybody's. */
+/** Commands are single files that share their directory with others. */
 function hasDirectory({ isCommand, directory }: Skill): boolean {
   return isCommand !== true && directory !== '';
 }
@@ -148,7 +145,7 @@ async function contentOf(
     const own = isOwn ? { ownDirectory: directory } : {};
     return await parts.read({ path, agent, ...own }, signal);
   } catch (thrown) {
-    // fail-closed: what nobody can say anything about was not read.
+    // fail-closed: a file whose reading failed was not read.
     return { kind: 'refused', reason: messageOf(thrown) };
   }
 }

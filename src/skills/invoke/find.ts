@@ -5,14 +5,13 @@ import { visible } from '../../lib/text/visible.js';
 import { asName } from '../discovery/names.js';
 import type { Skill, SkillBook } from '../skill.js';
 
-/** Who wants a skill. */
 export type Invoker = 'model' | 'person';
 
 type Book = Pick<SkillBook, 'find' | 'list' | 'skipped'>;
 
 const SHOWN_NAME = 100;
 
-/** The skill of that name, if this one may invoke it; otherwise what he is told. */
+/** The skill of that name, if this invoker may start it; otherwise a message for the invoker. */
 export async function findFor(
   book: Book,
   name: string,
@@ -34,7 +33,7 @@ async function forModel(book: Book, wanted: string, skill: Skill): Promise<Resul
       `The skill ${name} can only be started by the user (disable-model-invocation). Do not imitate it: neither read its file nor carry out its steps by other means. If it is needed, tell the user to type /${name}.`,
     );
   }
-  // A skill for some files does not exist for the model before one of them was touched.
+  // A dormant skill does not exist for the model until a matching file is touched.
   const isDormant =
     head.paths !== undefined && !(await book.list()).some((one) => one.name === name);
   if (isDormant) return err(await unknown(book, wanted, 'model'));
@@ -68,7 +67,7 @@ async function unknown(book: Book, wanted: string, by: Invoker): Promise<string>
   return `Unknown skill: ${mark}${shown(wanted)}.${hint}`;
 }
 
-/** Of a skill that was found and taken out: why, and where to look. For people; the model need not know it. */
+/** Why a skill was found but is not in force, and where; for people, not for the model. */
 export async function notInForce(
   book: Pick<SkillBook, 'skipped'>,
   name: string,
@@ -79,12 +78,12 @@ export async function notInForce(
   return `The skill ${shown(name)} is not in force: ${visible(reason)} (${visible(file)}).`;
 }
 
-/** Comes from outside and may be of any length. */
+/** Limits a name from outside. */
 function shown(name: string): string {
   return visible(sliceWhole(name, 0, SHOWN_NAME));
 }
 
-/** Skills at the beginning of one message; what follows them is the text of them all. */
+/** The most skills at the beginning of one message; the text after them goes to all. */
 const MOST_STACKED = 6;
 
 interface TypedSkill {
@@ -92,24 +91,22 @@ interface TypedSkill {
   readonly args: string;
 }
 
-/** What somebody typed means. */
+/** The meaning of a typed text. */
 export type Typed =
-  /** Words for the model. */
   | { readonly kind: 'prompt' }
-  /** A word that the program itself knows. */
+  /** A command of the program itself. */
   | { readonly kind: 'builtin'; readonly name: string; readonly args: string }
-  /** At least one. */
   | { readonly kind: 'skills'; readonly invocations: readonly TypedSkill[] }
-  /** For the person; the model is not told. */
+  /** A message for the person; the model does not see it. */
   | { readonly kind: 'unknown'; readonly name: string; readonly message: string };
 
 interface SlashParts {
   readonly book: Book;
-  /** Words of the program itself, without the slash; they go before skills of the same name. */
+  /** Commands of the program without the slash, which precede skills of the same name. */
   readonly builtins: Iterable<string>;
 }
 
-/** `/name arguments`, or several skills in front of one text: `/review /explain the parser`. */
+/** Parses `/name arguments`, or several skills before one text: `/review /explain the parser`. */
 export async function readTyped(text: string, parts: SlashParts): Promise<Typed> {
   const first = wordAt(text.trim());
   if (first === undefined) return { kind: 'prompt' };
@@ -123,7 +120,7 @@ export async function readTyped(text: string, parts: SlashParts): Promise<Typed>
     const word = wordAt(rest);
     if (word === undefined || builtins.has(word.name)) break;
     const next = await parts.book.find(word.name);
-    // From the first word on that is not one more skill to be put in here, all is text.
+    // Everything from the first word that is no further inline skill is text.
     if (next === undefined || !isInline(next)) break;
     if (skills.some(({ name }) => name === next.name)) break;
     skills.push(next);
@@ -136,7 +133,7 @@ function isInline({ head }: Skill): boolean {
   return head.context !== 'fork';
 }
 
-/** `/name` at the beginning, and what follows it. */
+/** `/name` at the beginning, and the text after it. */
 function wordAt(text: string): { readonly name: string; readonly rest: string } | undefined {
   if (!text.startsWith('/')) return undefined;
   const end = text.search(/\s/);
@@ -145,13 +142,13 @@ function wordAt(text: string): { readonly name: string; readonly rest: string } 
   return { name, rest: end === -1 ? '' : text.slice(end).trim() };
 }
 
-/** What could be a name is taken for one, so that a slip of the finger never reaches the model. */
+/** A possible name is treated as one, so that a typing error never reaches the model. */
 async function notFound(
   name: string,
   builtins: ReadonlySet<string>,
   { book }: SlashParts,
 ): Promise<Typed> {
-  // `/etc/hosts` and `/tmp/x.txt` are paths that somebody writes about.
+  // `/etc/hosts` and `/tmp/x.txt` are paths in a prompt.
   if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:.-]*$/u.test(name)) return { kind: 'prompt' };
   const why = await notInForce(book, name);
   if (why !== undefined) return { kind: 'unknown', name, message: why };

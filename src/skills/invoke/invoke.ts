@@ -13,15 +13,15 @@ import { type RenderValues, renderSkill } from './render.js';
 import { fillShell, type RunShell, shellPolicyOf } from './shell.js';
 
 export interface SkillCall {
-  /** A leading `/` is fine. */
+  /** With or without a leading `/`. */
   readonly name: string;
   readonly args?: string | undefined;
   readonly by: Invoker;
   readonly agent: AgentRef;
   readonly signal: AbortSignal;
-  /** The content that was judged; another one is not invoked. Absent: it was not judged. */
+  /** The content that was approved; a skill with other content is refused. Absent: the call was not judged. */
   readonly approved?: string | undefined;
-  /** Reads what the person names in the call, for the agent of a skill that runs as one. */
+  /** Reads the mentions of the call, for the agent of a forked skill. */
   readonly beside?: BesideFork;
 }
 
@@ -36,27 +36,30 @@ export interface SkillHooks {
   readonly plugin?: NonNullable<Skill['plugin']>;
 }
 
-/** A skill that starts, with what of its head goes beyond text and rules. */
+/** A skill that starts, with the parts of its front matter besides text and rules. */
 interface StartedSkill {
   readonly skill: Skill;
   readonly args: string;
   readonly model?: string;
   readonly effort?: string;
   readonly hooks?: SkillHooks;
-  /** What of the head is not in force, for people. */
+  /** Ignored parts of the front matter, for people. */
   readonly notes: readonly string[];
 }
 
-/** A skill whose text is to go into the conversation. Its grants and restrictions are in force. */
+/** A skill whose text is ready for the conversation, with its grants and restrictions in force. */
 export interface ReadySkill extends StartedSkill {
   readonly kind: 'ready';
-  /** One message: the text, headed by the base directory; a note where the same text stands there already. */
+  /**
+   * The text in one message, after the base directory; only a note when the same text is in the
+   * conversation already.
+   */
   readonly message: string;
-  /** What the tool call gives back. */
+  /** The result of the tool call. */
   readonly toolText: string;
-  /** The same text stands in the conversation already. */
+  /** The same text is in the conversation already. */
   readonly repeated: boolean;
-  /** The message never reached the conversation: takes back grants, restrictions and its memory. */
+  /** Undoes grants, restrictions and the record when the message never reached the conversation. */
   withdraw(): void;
 }
 
@@ -73,17 +76,16 @@ export type SkillOutcome =
 
 /** A skill that runs as an agent of its own. */
 export interface ForkTask extends StartedSkill {
-  /** All that the agent is told. */
   readonly prompt: string;
-  /** To be asked once it is sure that the agent may start. What the head forbids it is not read for it. */
+  /** Called once it is certain that the agent may start; restrictions of the skill apply to the reading. */
   readonly beside: BesideFork;
   readonly by: Invoker;
-  /** Absent: the general one. */
+  /** Absent: the default type. */
   readonly agentType?: string;
   /** The agent that invoked it. */
   readonly parent: AgentRef;
   readonly signal: AbortSignal;
-  /** To be called with the new agent before it starts: gives it what the head grants and forbids. */
+  /** Called with the new agent before it starts, to apply the skill's grants and restrictions. */
   grant(child: AgentRef): Result<SkillGrant, string>;
 }
 
@@ -98,13 +100,13 @@ export interface InvokerParts {
   readonly book: Pick<SkillBook, 'find' | 'list' | 'skipped'>;
   readonly grants: SkillGrants;
   readonly runShell: RunShell;
-  /** Absent: `@path` in a text is a word. */
+  /** Absent: `@path` in a text is plain text. */
   readonly attachments?: AttachmentParts;
   readonly projectDir: string;
-  /** Where something of the project is for this agent, which may have a tree of its own. Absent: where it is. */
+  /** Maps a project path to the agent's worktree. Absent: paths stay unchanged. */
   placeFor?(agent: AgentRef, path: string): Promise<string>;
   sessionId(): string;
-  /** The effort in force, where there is one. */
+  /** The current effort, if any. */
   effort?(): string | undefined;
   /** The setting `disableSkillShellExecution`. */
   shellIsOff?(): boolean;
@@ -113,12 +115,12 @@ export interface InvokerParts {
 }
 
 export interface SkillInvoker {
-  /** Whether there is such a skill for this one. */
+  /** Checks that the skill exists for this invoker. */
   check(name: string, by: Invoker): Promise<Result<Skill, string>>;
   invoke(call: SkillCall): Promise<SkillOutcome>;
-  /** A summary took the place of this conversation: what skills said in it, the newest first. */
+  /** After a summary: the skill texts of the conversation, the newest first. */
   summarised(agentPath: string): readonly SaidText[];
-  /** This conversation has ended. Absent: all. */
+  /** Forgets an ended conversation, or all of them. */
   forget(agentPath?: string): void;
 }
 
@@ -131,7 +133,7 @@ export function createSkillInvoker(parts: InvokerParts): SkillInvoker {
       if (!opened.ok) return { kind: 'refused', reason: opened.error };
       const { skill, text, grant, started } = opened.value;
       if (skill.head.context === 'fork') {
-        // The agent gets what the head grants, not the one that started it.
+        // The grants go to the new agent, not to its parent.
         grant.withdraw();
         return await runFork(parts, call, opened.value);
       }
@@ -162,13 +164,13 @@ export function createSkillInvoker(parts: InvokerParts): SkillInvoker {
 interface Opened {
   readonly skill: Skill;
   readonly text: string;
-  /** What it calls the project's directory. */
+  /** The project's directory for the invoking agent. */
   readonly projectDir: string;
   readonly grant: SkillGrant;
   readonly started: StartedSkill;
 }
 
-/** Finds the skill, puts its grants in force and makes its text with them. */
+/** Finds the skill, applies its grants and renders its text under them. */
 async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened, string>> {
   const found = await findFor(parts.book, call.name, call.by);
   if (!found.ok) return found;
@@ -182,7 +184,7 @@ async function open(parts: InvokerParts, call: SkillCall): Promise<Result<Opened
   const body = await skill.body().then(ok, (thrown: unknown) => err(messageOf(thrown)));
   if (!body.ok) return err(`The skill ${name} cannot be read: ${body.error} (${file}).`);
   if (call.approved !== undefined && call.approved !== fingerprintOf(skill, body.value)) {
-    // fail-closed: a yes was said to another text.
+    // fail-closed: another text was approved.
     return err(`The skill ${name} changed while its call was decided (${file}). Call it again.`);
   }
   const projectDir = (await parts.placeFor?.(call.agent, parts.projectDir)) ?? parts.projectDir;
@@ -229,7 +231,7 @@ async function textOf(
   const rendered = renderSkill(body, values);
   if (!rendered.ok) return rendered;
   let attached: Attached = { text: '', notes: [] };
-  // Before the commands: none runs for a text that cannot be whole.
+  // Before the commands, so that none runs for a text that cannot be completed.
   if (parts.attachments !== undefined && body.includes('@')) {
     const { attachedFiles } = await import('./attachments.js');
     const there = (await parts.placeFor?.(agent, directory)) ?? directory;
@@ -246,7 +248,7 @@ async function textOf(
     return await parts.runShell({ text: command, ...place }, signal);
   });
   if (!filled.ok) return filled;
-  // Commands are single files, and a server's prompts have none.
+  // Commands are single files, and a server's prompts have no files.
   const hasFiles = origin !== 'mcp' && isCommand !== true && directory !== '';
   const heading = hasFiles ? `Base directory for this skill: ${directory}\n\n` : '';
   return ok({ text: `${heading}${filled.value}${attached.text}`, notes: attached.notes });
@@ -282,7 +284,7 @@ async function runFork(
 
 const WAITED_FOR = 'its background does not count: whoever starts it waits for it';
 
-/** What of its head does not count, or does not do what was meant. */
+/** Ignored or ineffective parts of the front matter. */
 function notesOn({ head, trusted, file, problems }: Skill): readonly string[] {
   const isHeldBack = !trusted && (head.model ?? head.effort) !== undefined;
   const hooks = problems.filter(({ field }) => field === 'hooks');
@@ -296,7 +298,7 @@ function notesOn({ head, trusted, file, problems }: Skill): readonly string[] {
   ];
 }
 
-/** fail-closed: what the user's requests cost is not a foreign folder's to say. */
+/** fail-closed: an untrusted folder does not choose the model and effort of the user's requests. */
 function beyondText(skill: Skill): Pick<StartedSkill, 'model' | 'effort' | 'hooks'> {
   const { name, head, source, file, trusted, plugin } = skill;
   const { hooks, model, effort } = head;

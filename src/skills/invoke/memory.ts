@@ -3,21 +3,21 @@ import { sliceWhole } from '../../lib/text/truncate.js';
 import { sha256 } from '../../platform/hash.js';
 import { someNames } from '../discovery/names.js';
 
-/** Which texts of skills stand in the conversation of which agent. */
+/** Which skill texts are in which agent's conversation. */
 export interface SaidBefore {
   has(agentPath: string, skill: string, text: string): boolean;
   add(agentPath: string, skill: string, text: string): void;
   remove(agentPath: string, skill: string, text: string): void;
-  /** A summary took the place of the conversation: what skills said in it, the newest first. */
+  /** After a summary: the skill texts of the conversation, the newest first. */
   summarised(agentPath: string): readonly SaidText[];
-  /** The conversation has ended: nothing stands there any more. Absent: of everybody. */
+  /** Forgets an ended conversation, or all of them. */
   forget(agentPath?: string): void;
 }
 
 interface Said {
-  /** Of whole texts. */
+  /** Hashes of whole texts. */
   readonly keys: Set<string>;
-  /** The last one of each skill, as far as it is shown again; the newest last. */
+  /** Each skill's last text, truncated for showing it again; the newest last. */
   readonly texts: Map<string, string>;
 }
 
@@ -30,7 +30,7 @@ export function createSaidBefore(): SaidBefore {
       const mine = said.get(agentPath) ?? { keys: new Set(), texts: new Map() };
       mine.keys.add(keyOf(skill, text));
       mine.texts.delete(skill);
-      // One more than is shown: whoever shows it sees that there is more.
+      // One character more than is shown, which marks a truncated text.
       mine.texts.set(skill, text.slice(0, LONGEST_AGAIN + 1));
       said.set(agentPath, mine);
     },
@@ -51,23 +51,21 @@ export function createSaidBefore(): SaidBefore {
   };
 }
 
-/** What a skill has said in a conversation. */
 export interface SaidText {
   readonly skill: string;
-  /** Its first part, where it is long. */
   readonly text: string;
 }
 
 const CHARS_PER_TOKEN = 4;
-/** Of one skill: 5,000 tokens. */
+/** For one skill: 5,000 tokens. */
 export const LONGEST_AGAIN = 5_000 * CHARS_PER_TOKEN;
-/** Of all together: 25,000 tokens, and no more than a tenth of the window. */
+/** For all together: 25,000 tokens, and at most a tenth of the window. */
 const MOST_TOKENS = 25_000;
 const SHARE = 0.1;
 
 /**
- * The texts of skills that a summary has taken out of a conversation, to be shown again: the newest
- * first, while there is room. Undefined when there is none.
+ * Skill texts that a summary removed from a conversation, to be shown again: the newest first, within the
+ * budget. Undefined when there are none.
  */
 export function skillsAgain(
   said: readonly SaidText[],
@@ -79,7 +77,7 @@ export function skillsAgain(
   const named: string[] = [];
   for (const { skill, text } of said) {
     const kept = sliceWhole(text, 0, Math.min(LONGEST_AGAIN, room));
-    // A few words of it would be taken for all there is.
+    // A short fragment could be mistaken for the whole text.
     if (kept.length < Math.min(text.length, LEAST_CHARS)) {
       named.push(skill);
       continue;
@@ -102,9 +100,8 @@ const HEADER =
 const MOST_NAMED = 30;
 
 /**
- * A skill's text as the model gets it: without what a person who reads the file cannot see, and
- * without marks of ours, so that neither its author nor the output of a command speaks as the
- * program. Commands were run as they are written.
+ * A skill's text for the model: without hidden characters and with our tags escaped, so that neither its
+ * author nor a command's output can imitate the program. Commands ran as written.
  */
 export function shownText(text: string): { readonly text: string; readonly removed: number } {
   const { text: seen, removed } = withoutHidden(text);

@@ -7,12 +7,12 @@ import { asName } from '../discovery/names.js';
 import type { SkillBook } from '../skill.js';
 import type { SkillInvoker } from './invoke.js';
 
-/** The texts of skills that an agent is given from the start: no grant and no restriction of theirs holds. */
+/** The texts of skills that an agent gets at its start, without their grants and restrictions. */
 export async function preloadSkills(
   deps: {
     readonly book: Pick<SkillBook, 'find'>;
     readonly invoker: Pick<SkillInvoker, 'invoke'>;
-    /** Why rules keep this agent from a skill; undefined when they do not. */
+    /** Why rules forbid this agent the skill; undefined when they do not. */
     forbids(name: string, agent: AgentRef): Promise<string | undefined>;
     tell(text: string): void;
   },
@@ -26,7 +26,7 @@ export async function preloadSkills(
   const texts: string[] = [];
   for (const name of order.names) {
     const skill = await deps.book.find(asName(name));
-    // It would be started, not shown.
+    // Such a skill would run instead of being shown.
     const isFork = skill?.head.context === 'fork';
     const forbidden = await deps.forbids(asName(name), agent);
     const outcome =
@@ -46,8 +46,8 @@ export async function preloadSkills(
 }
 
 /**
- * What rules say about the call with which an agent would start a skill by itself. Only rules: an agent
- * without the tool may be given skills, and what needs a yes for its grants brings none of them here.
+ * Why deny or ask rules forbid an agent to start a skill. Only rules count: an agent without the Skill tool
+ * may be given skills, and their grants, which would need a question, are not applied.
  */
 export async function forbiddenByRules(
   {
@@ -72,6 +72,6 @@ export async function forbiddenByRules(
   const denied = await findRestriction(rules.deny, view);
   if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
   const asked = await findRestriction(rules.ask, view);
-  // fail-closed: what an agent is given before it begins is never asked about.
+  // fail-closed: no person is asked while an agent starts.
   return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
 }

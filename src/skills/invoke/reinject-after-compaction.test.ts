@@ -12,10 +12,10 @@ describe('skills after a summary', () => {
     said.add('main/x#1', 'c', 'C');
     const shown = skillsAgain(said.summarised('main'), undefined) ?? '';
     expect(shown).toMatch(/## Skill a\n\nA two\n\n## Skill b\n\nB$/);
-    // They stand there as part of something else: whoever starts one again gets it whole.
+    // Starting a skill again gives its whole text, because the summary contains it only in part.
     expect(said.has('main', 'b', 'B')).toBe(false);
     expect(said.has('main/x#1', 'c', 'C')).toBe(true);
-    // And after the next summary too.
+    // They are shown after the next summary as well.
     expect(said.summarised('main').map(({ skill }) => skill)).toEqual(['a', 'b']);
   });
 

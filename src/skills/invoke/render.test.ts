@@ -38,7 +38,7 @@ describe('what is put into a skill', () => {
     ['plain', ' ', 'plain'],
     ['$5', 'a', '$5\n\nARGUMENTS: a'],
     ['\\$0 \\$ARGUMENTS \\$ARGUMENTS[0] $0', 'a', '$0 $ARGUMENTS $ARGUMENTS[0] a'],
-    // Only a single backslash.
+    // Only a single backslash escapes.
     ['\\\\$0', 'a', '\\\\a'],
     ['\\$0', 'a', '$0\n\nARGUMENTS: a'],
     ['\\$other $0', 'a', '\\$other a'],
@@ -144,7 +144,7 @@ describe('no argument is read twice', () => {
         const rendered = parts(text, values(words.join('')));
         const commands = findCommands(text);
         expect(commandsOf(rendered)).toHaveLength(commands.length);
-        // As if every argument were a word that means nothing anywhere.
+        // The number of commands must not depend on the arguments.
         const dull = parts(text, values('dull'));
         expect(commandsOf(dull)).toHaveLength(commands.length);
       }),

@@ -1,42 +1,40 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import { embeddedCommands } from '../../lib/text/embedded-commands.js';
 
-/** What is put into the text of a skill. */
+/** The values for a skill's text. */
 export interface RenderValues {
-  /** As typed; empty: none. */
+  /** As typed; empty for none. */
   readonly args: string;
   /** Names of positional arguments: the first is for word 0. */
   readonly names: readonly string[];
-  /** By name, `CLAUDE_SKILL_DIR`; what is not among them stays as it is written. */
+  /** By name, such as `CLAUDE_SKILL_DIR`; unknown names stay as written. */
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** A piece of a skill's text with everything put in. Nothing of it is looked at again. */
+/** A rendered part of a skill's text, which is not processed again. */
 export type RenderedPart =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'command';
-      /** What a shell would get. */
       readonly command: string;
-      /** With its marks, for where it is not run. */
+      /** The command with its markers, shown when it is not run. */
       readonly written: string;
-      /** From 0: its line in the text. */
+      /** Its line in the text, from 0. */
       readonly line: number;
     };
 
-/** More than anybody reads; arguments may stand in many places. */
+/** A limit, because arguments may be inserted in many places. */
 export const LONGEST_TEXT = 4 * 1024 * 1024;
 
 /**
- * Puts arguments and variables into the text of a skill. One pass over what the author wrote: what
- * is put in is never searched for further arguments, variables or commands. Arguments that found no
- * place are added at the end.
+ * Inserts arguments and variables into a skill's text in one pass over the author's text: inserted values are
+ * never searched for further arguments, variables or commands. Arguments without a placeholder are appended.
  */
 export function renderSkill(
   source: string,
   values: RenderValues,
 ): Result<readonly RenderedPart[], string> {
-  // As trust has seen it, and as a shell wants it.
+  // The line ends that the check of trust saw and a shell needs.
   const text = source.replace(/\r\n?/g, '\n');
   const fill = createFilling(values);
   const parts: RenderedPart[] = [];
@@ -59,15 +57,15 @@ export function renderSkill(
   return ok(parts.filter((part) => part.kind === 'command' || part.text !== ''));
 }
 
-/** A file's name with its arguments and variables in it. An argument is one name, whatever it holds. */
+/** Inserts values into a file's name; an argument stays one name, whatever it contains. */
 export function fillTarget(target: string, values: RenderValues): string {
   return createFilling(values).in(target);
 }
 
 interface Filling {
-  /** Stops putting things in once it is too long. */
+  /** Stops inserting once the text is too long. */
   in(text: string): string;
-  /** Whether some argument was put in. */
+  /** Whether an argument was inserted. */
   isUsed(): boolean;
   isTooLong(): boolean;
 }
@@ -82,14 +80,13 @@ function commandPart(
   return { kind: 'command', command: command.trim(), written, line };
 }
 
-/** Longer names are no names that anybody would write. */
 const LONGEST_NAME = 64;
 const NAME = /^[A-Za-z_][\w-]*$/;
-/** A backslash in front takes the meaning of an argument away; one that is escaped itself does not. */
+/** A preceding backslash escapes an argument, unless it is escaped itself. */
 const TOKEN =
   /((?<!\\)\\)?\$(?:\{(CLAUDE_[A-Z_]+)\}|ARGUMENTS\[(\d+)\]|(ARGUMENTS)(?!\w)|(\d+)(?!\w)|([A-Za-z_][\w-]*))/g;
 
-/** The match and its groups, in front of position and text. */
+/** The match and its groups, which precede position and text. */
 const GROUPS = 7;
 
 function createFilling({ args, names, variables }: RenderValues): Filling {
@@ -101,7 +98,6 @@ function createFilling({ args, names, variables }: RenderValues): Filling {
   const words = splitArguments(args);
   let used = false;
   let length = 0;
-  /** What takes the place of a match. */
   const textFor = (match: readonly (string | undefined)[]): string => {
     const [written = '', slash = '', variable, item, all, word, run = ''] = match;
     if (variable !== undefined) {
@@ -129,7 +125,7 @@ function createFilling({ args, names, variables }: RenderValues): Filling {
   };
 }
 
-/** The longest name that the text begins with: `$branch-x` is `branch` where there is no `branch-x`. */
+/** The longest known name at the start of the text: `$branch-x` is `branch` when there is no `branch-x`. */
 function nameIn(run: string, named: ReadonlyMap<string, number>): string | undefined {
   let end = run.length > LONGEST_NAME ? run.lastIndexOf('-', LONGEST_NAME) : run.length;
   for (; end > 0; end = run.lastIndexOf('-', end - 1)) {
@@ -145,9 +141,8 @@ function countLines(text: string): number {
 }
 
 /**
- * Arguments as words, quoted the way shells do: `fix "the login" it\'s` are three. A backslash stands
- * for itself unless it is in front of a blank, a quote or a backslash. Where a quote is never closed,
- * quotes are plain characters.
+ * Splits arguments into words with shell quoting: `fix "the login" it\'s` are three. A backslash is literal
+ * unless it precedes a blank, a quote or a backslash. With an unclosed quote, all quotes are literal.
  */
 export function splitArguments(text: string): readonly string[] {
   return quotedWords(text) ?? text.split(/\s+/).filter((word) => word !== '');
@@ -157,7 +152,7 @@ const BLANK = /\s/;
 
 function quotedWords(text: string): readonly string[] | undefined {
   const words: string[] = [];
-  /** Undefined between words; `''` is a word that is empty. */
+  /** Undefined between words; `''` is an empty word. */
   let word: string | undefined;
   let quote = '';
   for (let at = 0; at < text.length; at++) {
@@ -187,19 +182,18 @@ function isEscaped(next: string, quote: string): boolean {
   return next === '"' || next === "'" || next === '\\' || BLANK.test(next);
 }
 
-/** A command that stands in the text of a skill. Positions are those of the text. */
+/** A command in a skill's text, by positions in the text. */
 interface CommandSpan {
-  /** The whole of it, marks included; the output takes its place. */
+  /** Including its markers; the output replaces all of it. */
   readonly start: number;
   readonly end: number;
-  /** The command itself. */
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The commands of a skill's text that are run, in order. Looked for in what the author wrote, before
- * anything is put in, so that no argument can begin, end or be a command.
+ * The commands of a skill's text that run, in order. Found in the author's text before values are inserted,
+ * so that no argument can start, end or be a command.
  */
 export function findCommands(text: string): readonly CommandSpan[] {
   return embeddedCommands(text).filter(({ runs }) => runs);

@@ -45,7 +45,7 @@ describe('commands in the text of a skill', () => {
     ['~~~!\na\n~~~', []],
     ['x ```!\na\n```', []],
     ['```bash\na\n```', []],
-    // The first line that begins with the fence ends it, whatever follows.
+    // The first line that begins with the fence ends the block, with or without further text.
     ['```!\na\n```x\nb\n```', ['a']],
     ['```!\na\u2028```\nb\n```', ['a']],
   ])('block %j', (text, commands) => {
@@ -93,7 +93,7 @@ describe('commands in the text of a skill', () => {
       return head === null ? text : `---\n${head.join('')}\n${marks}\n${text}`;
     });
 
-  /** With the lines, as the one who runs them and as the one who asks for trust see them. */
+  /** Commands with their lines, as found for running and for reviewing trust. */
   const bothSee = (text: string) => {
     const { body, bodyLine } = splitFile(text);
     const run = findCommands(body).map(

@@ -5,40 +5,37 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Skill } from '../skill.js';
 import type { RenderedPart } from './render.js';
 
-/** A command in the text of a skill, with everything put in: what the gate judges and a shell gets. */
+/** A command of a skill's text with values inserted, as the gate judges it and the shell runs it. */
 export interface ShellCommand {
   readonly text: string;
   readonly agent: AgentRef;
   readonly skill: string;
   readonly file: string;
-  /** From 1: its line in the file. */
+  /** Its line in the file, from 1. */
   readonly line: number;
 }
 
 export type ShellAnswer =
   | {
       readonly kind: 'ran';
-      /** What takes the command's place. */
+      /** The output that replaces the command. */
       readonly text: string;
-      /** As the shell tool sees it: a search that finds nothing is no error. */
+      /** As the Bash tool reports it: a search that finds nothing is no error. */
       readonly isError: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/**
- * Runs a command the one way in, through the gate. Nobody is asked: what is not allowed beforehand is
- * refused.
- */
+/** Runs a command through the gate without asking a person: a command that no rule allows is refused. */
 export type RunShell = (command: ShellCommand, signal: AbortSignal) => Promise<ShellAnswer>;
 
-/** What becomes of the commands of a skill. */
+/** What happens to a skill's commands. */
 export type ShellPolicy =
   | { readonly kind: 'run' }
-  /** They are words like all others. */
+  /** They stay text. */
   | { readonly kind: 'text' }
-  /** A notice takes their place. */
+  /** A notice replaces them. */
   | { readonly kind: 'notice' }
-  /** A skill that has any is not invoked. */
+  /** A skill with any command is refused. */
   | { readonly kind: 'refuse'; readonly reason: string };
 
 export const SHELL_IS_OFF =
@@ -48,11 +45,11 @@ export function shellPolicyOf(
   { origin, source, trusted, head, file }: Skill,
   { isOff }: { readonly isOff: boolean },
 ): ShellPolicy {
-  // fail-closed: a server is somebody else's machine; nothing that it says runs on this one.
+  // fail-closed: a server's text must not run local commands, because the server is another machine.
   if (origin === 'mcp' || source === 'mcp') return { kind: 'text' };
   if (isOff && source !== 'managed' && source !== 'builtin') return { kind: 'notice' };
   if (!trusted) {
-    // fail-closed: a text that counts on a command's output is not given without it.
+    // fail-closed: a text that relies on a command's output is not given without it.
     const reason = `it runs commands, and the folder it comes from is not trusted (${file}). The user can look at them and accept them with \`portcullis trust\``;
     return { kind: 'refuse', reason };
   }
@@ -64,7 +61,7 @@ export function shellPolicyOf(
 
 type CommandPart = Extract<RenderedPart, { kind: 'command' }>;
 
-/** The whole text, each command replaced by its output; or why there is none. */
+/** The text with each command replaced by its output, or the reason for a failure. */
 export async function fillShell(
   parts: readonly RenderedPart[],
   policy: ShellPolicy,
@@ -77,12 +74,12 @@ export async function fillShell(
     else if (policy.kind === 'notice') texts.push(SHELL_IS_OFF);
     else if (policy.kind === 'refuse') return err(policy.reason);
     else {
-      // fail-closed: a command that fails to answer was not run.
+      // fail-closed: a command that throws counts as refused.
       const answer = await run(part).catch(
         (thrown: unknown): ShellAnswer => ({ kind: 'refused', reason: messageOf(thrown) }),
       );
       const command = `its command \`${sliceWhole(part.command, 0, SHOWN_COMMAND)}\``;
-      // One command after the other: none runs after one that failed.
+      // Commands run in order, and none after one that failed.
       if (answer.kind === 'refused') return err(`${command} was refused: ${answer.reason}`);
       if (answer.isError) return err(`${command} failed: ${answer.text}`);
       texts.push(answer.text);

@@ -20,7 +20,7 @@ export type CallForSkill = (
   signal: AbortSignal,
 ) => Promise<Result<ToolCallResult, string>>;
 
-/** Files that the text of skills names are calls of Read. */
+/** Reads files named in skill texts by calls of Read. */
 export function skillFiles(
   call: CallForSkill,
   { newId, own }: { readonly newId: () => string; readonly own: Pick<OwnFiles, 'open'> },
@@ -35,7 +35,7 @@ export function skillFiles(
       if (isError) return { kind: 'failed', reason: shown };
       const { type = 'text', file } = structured;
       if (type !== 'text') return { kind: 'failed', reason: 'it is no text' };
-      // What a hook has put in its place has no file.
+      // A result replaced by a hook has no file.
       return isRecord(file) && typeof file.content === 'string'
         ? { kind: 'read', text: file.content, isCut: file.numLines !== file.totalLines }
         : { kind: 'read', text: shown, isCut: false };
@@ -45,7 +45,6 @@ export function skillFiles(
   };
 }
 
-/** Commands in the text of skills are calls of Bash. */
 export function skillShell(call: CallForSkill, newId: () => string): RunShell {
   return async ({ text: command, agent }, signal) => {
     const id = `skill_${newId()}`;

@@ -10,7 +10,7 @@ import description from './skill-tool.md';
 export interface SkillToolDeps {
   readonly invoker: SkillInvoker;
   readonly approvals: Pick<SkillApprovals, 'take'>;
-  /** Puts in force what goes beyond rules: effort, hooks. A throw takes the skill back. */
+  /** Applies what goes beyond rules: effort, hooks. A throw undoes the skill. */
   onReady?(ready: ReadySkill, context: ToolContext): void | Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function skillTool(deps: SkillToolDeps): Tool<SkillInput> {
       const found = await deps.invoker.check(skill, 'model');
       return found.ok ? [] : [{ path: '', message: found.error }];
     },
-    /** Rules, hooks and people see the name by which the skill is kept. */
+    /** Rules, hooks and people see the stored form of the name. */
     fromModel: (input) =>
       typeof input.skill === 'string' ? { ...input, skill: asName(input.skill) } : input,
     subject: ({ skill, args = '' }) => ({
@@ -43,7 +43,7 @@ async function run(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const approved = deps.approvals.take(context.toolUseId);
-  // fail-closed: nobody can say which content was allowed.
+  // fail-closed: it is unknown which content was approved.
   if (approved === undefined) {
     return failure('The skill was not started: its content was not judged with the call.');
   }
@@ -72,7 +72,7 @@ async function begin(deps: SkillToolDeps, ready: ReadySkill, context: ToolContex
   try {
     await deps.onReady?.(ready, context);
   } catch (thrown) {
-    // fail-closed: without all that belongs to it, nothing of it holds.
+    // fail-closed: a skill that could not be applied completely is undone.
     ready.withdraw();
     throw thrown;
   }

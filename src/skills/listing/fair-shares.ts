@@ -1,20 +1,19 @@
 /**
- * Divides `room` so that nobody gets more than is needed and whoever is cut gets as much as every
- * other who is cut. What one does not need goes to the others. Whole numbers; the sum never
- * exceeds the room.
+ * Divides `room` fairly: no share exceeds its need, and all that are cut get the same. Unneeded room goes
+ * to the others. Whole numbers; the sum never exceeds the room.
  */
 export function fairShares(needs: readonly number[], room: number): readonly number[] {
   const level = highestLevel(needs, Math.max(0, Math.floor(room)));
   return needs.map((need) => Math.max(0, Math.min(need, level)));
 }
 
-/** Up to where everybody may be served. It only rises: what fits below it leaves more for the others. */
+/** The highest share that all can get. It only rises, because small needs leave more for the others. */
 function highestLevel(needs: readonly number[], room: number): number {
   let level = 0;
   for (;;) {
     let left = room;
     let above = 0;
-    // Round after round over hundreds, for which an iterator would make an object each.
+    // An indexed loop, because an iterator would create an object per item in each round.
     for (let at = 0; at < needs.length; at++) {
       const need = needs[at] ?? 0;
       if (need > level) above += 1;

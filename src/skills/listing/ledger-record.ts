@@ -5,31 +5,30 @@ import { err, ok, type Result } from '../../lib/result.js';
 const REASONS = ['room', 'people', 'settings', 'file'] as const;
 
 /**
- * Why a session did not list a skill. `room`: the list was full. `people`: its head leaves it to
- * people. `settings`: `skillOverrides` or the host. `file`: none that its `paths` name was touched.
+ * Why a session did not list a skill. `room`: the list was full. `people`: its front matter leaves it to
+ * people. `settings`: `skillOverrides` or the host. `file`: no file matching its `paths` was touched.
  */
 export type LeftOutWhy = (typeof REASONS)[number];
 
-/** How often what became of a skill. */
 export interface SkillCounts {
   /** Sessions in which the model was shown it. */
   readonly offered: number;
-  /** Those of them in which somebody started it. */
+  /** Those of them in which it was started. */
   readonly taken: number;
-  /** How often the model, and how often a person, started it. */
+  /** How often the model and people started it. */
   readonly model: number;
   readonly person: number;
-  /** Sessions in which its description was cut. */
+  /** Sessions in which its description was shortened. */
   readonly shortened: number;
   readonly leftOut: Readonly<Record<LeftOutWhy, number>>;
 }
 
-/** What became of one skill, over all sessions. */
+/** The counts of one skill over all sessions. */
 export interface SkillRecord extends SkillCounts {
   readonly name: string;
-  /** Two projects may have skills of one name. */
+  /** Separates skills of one name in two projects. */
   readonly file: string;
-  /** The day on which something last became of it. */
+  /** The day of the last change. */
   readonly last: string;
 }
 
@@ -51,11 +50,11 @@ export const NO_COUNTS: SkillCounts = {
   leftOut: NOTHING_LEFT_OUT,
 };
 
-/** More than these are not kept: the least started give way, of them the longest unseen. */
+/** The most records; the least started and then the longest unused are dropped. */
 const MOST_RECORDS = 1_000;
 export const MOST_LEDGER_BYTES = 512 * 1024;
 
-/** Sessions in which it was offered and nobody started it. */
+/** Sessions in which it was offered and not started. */
 export function skippedOf({ offered, taken }: SkillRecord): number {
   return Math.max(0, offered - taken);
 }
@@ -64,7 +63,7 @@ export function recordKey({ name, file }: Pick<SkillRecord, 'name' | 'file'>): s
   return `${name}\0${file}`;
 }
 
-/** The counts of both together; `times` -1: what is new since the other ones. */
+/** The sum of both counts; with `times` -1 the difference. */
 export function addCounts(one: SkillCounts, other: SkillCounts, times = 1): SkillCounts {
   const add = <Name extends string>(
     names: readonly Name[],
@@ -88,14 +87,14 @@ export function startsOf(records: Iterable<SkillRecord>): ReadonlyMap<string, nu
   return starts;
 }
 
-/** The most started first. What there is no room for is left out. */
+/** The ledger as text, the most started first; records beyond the limit are dropped. */
 export function ledgerText(records: Iterable<SkillRecord>): string {
   const sorted = [...records].sort(
     (a, b) =>
       b.model + b.person - a.model - a.person || (a.last < b.last ? 1 : a.last > b.last ? -1 : 0),
   );
   let text = '';
-  // A character has at most three bytes in UTF-8 for each unit of its length.
+  // In UTF-8 a character takes at most three bytes for each UTF-16 unit.
   for (const { leftOut, ...record } of sorted.slice(0, MOST_RECORDS)) {
     const reasons = withoutZeros(leftOut);
     const isListed = Object.keys(reasons).length === 0;
@@ -106,12 +105,12 @@ export function ledgerText(records: Iterable<SkillRecord>): string {
   return text;
 }
 
-/** Without what never happened, which is most of it. */
+/** Drops zero counts, which are the majority. */
 function withoutZeros(record: object): object {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== 0));
 }
 
-/** One line for each; an error names the first line that is none. */
+/** Parses one record per line; an error names the first invalid line. */
 export function readRecords(text: string): Result<readonly SkillRecord[], string> {
   const records: SkillRecord[] = [];
   for (const [index, line] of text.split('\n').entries()) {
@@ -136,7 +135,7 @@ function recordIn(line: string): SkillRecord | undefined {
   return { name, file, ...counts, leftOut: reasons, last };
 }
 
-/** What is not there never happened. Undefined: something is there that is no count. */
+/** A missing count is zero; undefined for an invalid one. */
 function countsIn<Name extends string>(
   said: Readonly<Record<string, unknown>>,
   names: readonly Name[],

@@ -25,24 +25,23 @@ import type { SkillListing } from './listing.js';
 
 interface LedgerPlace {
   readonly fs: Pick<FileSystem, 'readText' | 'writeAtomic'>;
-  /** Where the program keeps state of its own. */
   readonly stateDirectory: string;
 }
 
 interface LedgerParts extends LedgerPlace {
-  /** Whether this session is counted: not one that leaves nothing behind. */
+  /** Whether this session is counted; false for sessions without persistence. */
   readonly counts: boolean;
   now(): number;
-  /** What people should know. */
+  /** Shows a text to the person. */
   tell(text: string): void;
 }
 
-/** Long enough that no request waits for it. */
+/** Long enough not to delay a request. */
 const KEEP_AFTER_MS = 1_000;
 /** The holder writes one small file. */
 const LOCK = { staleMs: 10_000, waitMs: 2_000 };
 
-/** What a session has done with a skill. It counts once, however often it lists it. */
+/** A session's own counts for a skill; listing it repeatedly counts once. */
 interface Tally {
   readonly name: string;
   readonly file: string;
@@ -50,15 +49,14 @@ interface Tally {
   shortened: 0 | 1;
   model: number;
   person: number;
-  /** Why it was not listed. */
   why?: LeftOutWhy;
-  /** What was written of it. */
+  /** The part that was written already. */
   written: SkillCounts;
 }
 
 /**
- * Which skills the model was shown, which were started and which not, over all sessions of this user.
- * Only whose description is cut first depends on it, so a session goes on without it.
+ * Counts which skills the model was shown and which were started, over all sessions of this user. Only the
+ * order of shortening depends on it, so a session continues when it fails.
  */
 export class SkillLedger {
   readonly #parts: LedgerParts;
@@ -72,13 +70,13 @@ export class SkillLedger {
     this.#parts = parts;
   }
 
-  /** How often each was started before, by name; as it was when first asked for: a list must not change by itself. */
+  /** Starts in earlier sessions, by name; read once, so that the listing stays stable. */
   readonly counts = (): ReadonlyMap<string, number> => {
     this.#counts ??= readStarts(this.#parts);
     return this.#counts;
   };
 
-  /** The model is about to be shown this list, made of these skills. Nothing is written yet. */
+  /** Counts a listing that the model is about to be shown; nothing is written yet. */
   listed(skills: readonly Skill[], { shown, cut, hidden }: SkillListing): void {
     const byName = new Map(skills.map((skill) => [skill.name, this.#tallyOf(skill)]));
     const set = (name: string, change: Partial<Tally>): void => {
@@ -96,7 +94,7 @@ export class SkillLedger {
     this.keepSoon();
   }
 
-  /** Writes down what is not yet, while the model is at work. */
+  /** Writes unsaved counts a little later, while the model works. */
   keepSoon(): void {
     if (this.#parts.counts) this.#timer ??= setTimeout(() => this.keep(), KEEP_AFTER_MS).unref();
   }
@@ -108,7 +106,7 @@ export class SkillLedger {
     return this.#writing;
   }
 
-  /** The session is over; `waiting`: skills that waited for a file to the end. To be kept afterwards. */
+  /** Counts the skills that stayed dormant; call `keep` afterwards. */
   end(waiting: readonly Skill[]): void {
     for (const skill of waiting) this.#tallyOf(skill).why = 'file';
     this.#isOver = true;
@@ -151,7 +149,7 @@ function countsOf(
   return { offered, taken, model, person, shortened, leftOut };
 }
 
-/** What stands in the ledger, the most started first. An error: why it is not used. */
+/** The records of the ledger, the most started first; an error says why it is not used. */
 export async function readSkillLedger(
   place: Pick<LedgerPlace, 'stateDirectory'> & { readonly fs: Pick<FileSystem, 'readText'> },
 ): Promise<Result<readonly SkillRecord[], string>> {
@@ -168,7 +166,7 @@ function fileIn({ stateDirectory }: Pick<LedgerPlace, 'stateDirectory'>): string
   return join(stateDirectory, 'skill-ledger.jsonl');
 }
 
-/** Adds to what other sessions have written. Only for the holder of the lock. */
+/** Adds counts to those of other sessions; requires the lock. */
 async function add(parts: LedgerParts, news: readonly Omit<SkillRecord, 'last'>[]): Promise<void> {
   const file = fileIn(parts);
   const before = await readSkillLedger(parts);
@@ -192,7 +190,7 @@ function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
     const records = readRecords(readTextSync(fileIn(place), options).text);
     return startsOf(records.ok ? records.value : []);
   } catch {
-    // Not there yet; the writer tells of everything else.
+    // The file does not exist yet; writing it reports all other errors.
     return new Map();
   }
 }

@@ -206,7 +206,7 @@ describe('fair shares', () => {
         const most = Math.max(0, ...shares);
         shares.forEach((share, index) => {
           expect(share).toBeLessThanOrEqual(needs[index] ?? 0);
-          // Whoever is cut gets as much as anybody, but for the rounding.
+          // All that are cut get the same, except for rounding.
           if (share < (needs[index] ?? 0))
             expect(share).toBeGreaterThanOrEqual(most - needs.length);
         });

@@ -8,19 +8,22 @@ import { fairShares } from './fair-shares.js';
 export type SkillOverride = 'on' | 'name-only' | 'user-invocable-only' | 'off';
 
 export interface ListingOptions {
-  /** The model's window. Undefined: not known, and a fixed budget holds. */
+  /** The model's window; when unknown, a fixed budget holds. */
   readonly windowTokens?: number | undefined;
   /** `skillListingBudgetFraction`. */
   readonly fraction?: number | undefined;
-  /** `SLASH_COMMAND_TOOL_CHAR_BUDGET`: takes the place of window and fraction. */
+  /** `SLASH_COMMAND_TOOL_CHAR_BUDGET`, which overrides window and fraction. */
   readonly budgetChars?: number | undefined;
   /** `skillListingMaxDescChars`: the longest entry. */
   readonly maxEntryChars?: number | undefined;
   /** `skillOverrides`, by name. */
   readonly overrides?: ((name: string) => SkillOverride | undefined) | undefined;
-  /** How often each was used before; the more, the later its description is cut. Asked for only when one is. */
+  /**
+   * How often each skill was used: the description of a frequent one is shortened later. Called only when
+   * one has to be shortened.
+   */
   readonly used?: (() => ReadonlyMap<string, number>) | undefined;
-  /** Waits for a file that its `paths` name. */
+  /** Whether a skill still waits for a file that matches its `paths`. */
   readonly isDormant?: ((skill: Skill) => boolean) | undefined;
 }
 
@@ -36,7 +39,7 @@ export interface CutSkill {
 
 export interface HiddenSkill {
   readonly name: string;
-  /** Its head leaves it to people, or settings do, or it waits for a file. */
+  /** Its front matter leaves it to people, or settings do, or it waits for a file. */
   readonly why: 'people' | 'settings' | 'file';
 }
 
@@ -44,11 +47,11 @@ export interface SkillListing {
   /** One line for each skill; empty when there is none to show. */
   readonly text: string;
   readonly shown: readonly ListedSkill[];
-  /** Every skill that the model does not see in full for want of room. */
+  /** Every skill that is shortened or left out for lack of room. */
   readonly cut: readonly CutSkill[];
-  /** Those that the model is not to know. */
+  /** Skills that the model must not know. */
   readonly hidden: readonly HiddenSkill[];
-  /** For people: names every cut. Absent when nothing was cut. */
+  /** A note for people that names every shortened skill; absent when there is none. */
   readonly note?: string;
 }
 
@@ -58,13 +61,13 @@ export const MAX_ENTRY_CHARS = 1_536;
 
 const CHARS_PER_TOKEN = 4;
 const DOTS_BYTES = 3;
-/** A description of fewer bytes tells nothing. */
+/** A shorter description would be useless. */
 const LEAST_BYTES = 24;
 
 /**
- * What the model is told of the skills at all times: names, and when to use them. The whole stays
- * within a share of the window. Over it, what comes in the box is kept whole and every other source
- * gets an equal share of the rest; names go last. Nothing is cut without being named.
+ * Lists the skills for the model: names, and when to use them, within a share of the window. Over it,
+ * bundled skills stay whole and every other source gets an equal share of the rest; names are dropped last,
+ * and everything shortened is reported.
  */
 export function skillListing(skills: readonly Skill[], options: ListingOptions = {}): SkillListing {
   const { entries, hidden } = entriesOf(skills, options);
@@ -91,12 +94,11 @@ export function skillListing(skills: readonly Skill[], options: ListingOptions =
   return { text, shown, cut, hidden, note: noteOf(cut) };
 }
 
-/** What stands above the list in the message that holds it. */
 export function listingMessage({ text }: Pick<SkillListing, 'text'>): string {
   return `These skills can be started with the Skill tool. Before you begin a task, see whether one of them is meant for it; if so, start it first.\n\n${text}`;
 }
 
-/** Bytes, each of which counts as a character: text that is not ASCII costs a model more. */
+/** The budget in bytes, one per character, because text outside ASCII costs a model more. */
 export function listingBudget(options: ListingOptions): number {
   const { windowTokens, budgetChars } = options;
   if (budgetChars !== undefined && budgetChars >= 0) return Math.floor(budgetChars);
@@ -106,13 +108,13 @@ export function listingBudget(options: ListingOptions): number {
 
 interface Entry {
   readonly name: string;
-  /** The name, and behind it the one that the head gives. */
+  /** The name, followed by the one in the front matter. */
   readonly label: string;
-  /** Whose share of the room it takes. */
+  /** The source whose share of the room it takes. */
   readonly source: string;
-  /** Description and when to use it; empty when only the name is wanted. */
+  /** Description and when to use it; empty when only the name is listed. */
   readonly words: string;
-  /** The longest entry allowed has already taken something off. */
+  /** Already shortened to the longest entry allowed. */
   readonly capped: boolean;
   readonly isBundled: boolean;
 }
@@ -158,7 +160,7 @@ function hiddenBy(
 
 const LONGEST_LABEL = 64;
 
-/** People may know a skill by the name in its head; it is called by the other. */
+/** The listed name: the callable one, followed by the front matter's name, which people may know. */
 function labelOf({ name, origin, head: { displayName } }: Skill): string {
   if (displayName === undefined || displayName === name || origin === 'plugin') return name;
   const isName = displayName.length <= LONGEST_LABEL && nameProblem(displayName) === undefined;
@@ -171,7 +173,7 @@ function descriptionOf({ head }: Skill, variants: readonly string[] | undefined)
   return oneLine([description, whenToUse, also].filter((part) => part !== '').join(' '));
 }
 
-/** For each plain name the names of the skills in sub-directories that are called the same. */
+/** By plain name: the nested skills of that name. */
 function variantsOf(skills: readonly Skill[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const { name, origin } of skills) {
@@ -182,7 +184,7 @@ function variantsOf(skills: readonly Skill[]): ReadonlyMap<string, readonly stri
   return found;
 }
 
-/** Each plugin and each server is a source of its own, or one of them could starve the others. */
+/** Each plugin and each server is a separate source, so that none starves the others. */
 function sourceOf({ name, origin, source }: Skill): string {
   if (origin === 'plugin') return `plugin ${name.split(':')[0]}`;
   if (origin === 'mcp') return `mcp ${name.split('__')[1] ?? ''}`;
@@ -190,8 +192,8 @@ function sourceOf({ name, origin, source }: Skill): string {
 }
 
 /**
- * What each entry may say; absent for one whose name does not fit either. What comes in the box is kept
- * whole. In each source what was used most comes first.
+ * The text of each entry within the budget; an entry whose name does not fit is missing. Bundled skills
+ * stay whole, and in each source the most used come first.
  */
 function wordsWithin(
   budget: number,
@@ -231,7 +233,7 @@ function wordsWithin(
   return said;
 }
 
-/** Each source in turn gets one more name in. */
+/** Adds one name from each source in turn. */
 function keptNames(
   sources: readonly (readonly Entry[])[],
   room: number,
@@ -249,17 +251,17 @@ function keptNames(
   return sources.map((source) => source.filter((entry) => kept.has(entry)));
 }
 
-/** What a name costs with its dash and the line break. */
+/** The size of a name with its dash and line break. */
 function bareBytes({ label }: Entry): number {
   return '- \n'.length + bytesOf(label);
 }
 
-/** What the words cost with the colon before them. */
+/** The size of the text with the colon before it. */
 function wordsBytes({ words }: Entry): number {
   return words === '' ? 0 : ': '.length + bytesOf(words);
 }
 
-/** `bytes` include the colon before the words. */
+/** `bytes` include the colon before the text. */
 function cutWords(entry: Entry, bytes: number): string {
   const { words } = entry;
   if (wordsBytes(entry) <= bytes) return words;
@@ -268,7 +270,7 @@ function cutWords(entry: Entry, bytes: number): string {
   let end = Math.min(words.length, room);
   for (let over = 1; end > 0 && over > 0; ) {
     over = bytesOf(words.slice(0, end)) - room;
-    // Each unit takes three bytes at most, so this ends after few steps.
+    // A unit takes three bytes at most, so this ends after few steps.
     if (over > 0) end -= Math.max(1, Math.floor(over / 3));
   }
   return cutAt(words, end);
@@ -297,16 +299,16 @@ function cutOf(entry: Entry, words: string | undefined): CutSkill['how'] | undef
   return words === '' ? 'name only' : 'shortened';
 }
 
-/** Room for the line below, with numbers of four digits. */
+/** Room for the summary line, with four-digit numbers. */
 const SUMMARY_BYTES = 80;
 
-/** For the model, so that a short list is not taken for all there is. */
+/** Tells the model that the list is incomplete. */
 function summaryOf(cuts: readonly CutSkill[]): string {
   const hidden = cuts.filter(({ how }) => how === 'left out').length;
   return `(No room for all: ${cuts.length - hidden} shortened, ${hidden} skills not shown.)`;
 }
 
-/** Of each kind this many are named; one more says nothing new. */
+/** The most names in a note of each kind. */
 const MOST_NAMED = 30;
 
 function noteOf(cut: readonly CutSkill[]): string {
