@@ -1,6 +1,6 @@
 import type { Program } from '../../src/permissions/shell/effects/program.js';
 import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
-import { PROGRAMS } from '../../src/permissions/shell/programs/index.js';
+import { MODELLED } from '../../src/permissions/shell/programs/index.js';
 import { cliReference } from './cli-reference.js';
 import { code, type Files, page, table } from './lib.js';
 import { toolReference } from './tool-reference.js';
@@ -31,7 +31,7 @@ function readOnlyCommands(): string {
   return page('Commands whose effects are known', 'src/permissions/shell/programs', [
     'A command that only looks runs without asking, in every mode, as long as no rule says otherwise and every file it names lies in the working directories (or a rule opens it for reading). `"portcullis": {"askReadOnly": true}` asks about them too. In the mode `acceptEdits` the same holds for commands that write and delete files there. An option that is not listed, abbreviated ones included, makes the effects unknown, and the command is asked about. Behind an option stands what its value is, unless that is text. The receipt of each such call says `read-only` or `acceptEdits`.',
     'Also, by rules of their own: `echo`, `printf` (with a plain format), `find` with tests and `-print`, `-print0`, `-ls`, `-prune`, `-printf`, `-quit`, `date` with a format, `sed` and `awk` by what their script does, `jq` without modules and environment, `xxd` of one file with options one by one, `test` and `[` without `-v` and `-R`, `command -v`, `docker ps`, `docker images`, `docker version`, and `cd` into the working directories.',
-    table(['program', 'options'], rows(PROGRAMS)),
+    table(['program', 'options'], rows(MODELLED)),
     '## git',
     "In the working directory alone, without options in front of the subcommand, and only while neither the repository's own settings nor its hooks bring a program that git would start for it.",
     table(['subcommand', 'options'], rows(GIT_LOOKS)),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { OptionTable } from '../../src/permissions/shell/effects/options.js';
 import type { OperandForm, Program } from '../../src/permissions/shell/effects/program.js';
 import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
-import { PROGRAMS } from '../../src/permissions/shell/programs/index.js';
+import { MODELLED } from '../../src/permissions/shell/programs/index.js';
 import { TOOLS } from '../../src/permissions/shell/programs/tools.js';
 import { Random } from '../differential/generator.js';
 
@@ -44,7 +44,7 @@ const CUSTOM: Readonly<Record<string, readonly string[]>> = {
 const LEFT_OUT =
   /^(sleep|watch|yes|less|more|man|top|htop|tail|timeout|script|ps|pgrep|free|vmstat|lsof|ss|netstat|cd)$/;
 
-const NAMES = Object.keys(PROGRAMS).filter(
+const NAMES = Object.keys(MODELLED).filter(
   (name) => !LEFT_OUT.test(name) && !Object.hasOwn(TOOLS, name) && existsSync(`/usr/bin/${name}`),
 );
 
@@ -52,7 +52,7 @@ const NAMES = Object.keys(PROGRAMS).filter(
 export function generateCommand(seed: number, index: number): readonly string[] {
   const random = new Random(seed * 1_000_003 + index);
   const name = random.pick(NAMES);
-  const row = PROGRAMS[name];
+  const row = MODELLED[name];
   if (row === undefined) return [name];
   if (name === 'git') {
     const [subcommand, look] = random.pick(Object.entries(GIT_LOOKS));

@@ -6,7 +6,7 @@ import { effectsOfWords } from '../../shell/effects/effects.js';
 import { HERE } from '../../shell/effects/program.js';
 import { readOnlyUse } from '../../shell/effects/uses.js';
 import { nameOf, programOf, type ShellWord } from '../../shell/model.js';
-import { PROGRAMS } from '../../shell/programs/index.js';
+import { modelOf } from '../../shell/programs/index.js';
 import { isPlainScript } from '../../shell/sed.js';
 import type { FencePlace } from './places.js';
 
@@ -69,7 +69,7 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   const known = readOnlyUse(words);
   if (known !== undefined) return { ...known, ...how, unknown: [] };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
-  const program = own(PROGRAMS, name);
+  const program = modelOf(name);
   const isText = program?.operands === 'text';
   const anyOptions = program?.custom === undefined && (program?.plain === true || isText);
   if (!anyOptions || words.every((word) => word.literal)) return undefined;

@@ -1,6 +1,5 @@
-import { own } from '../../../lib/own.js';
 import { nameOf, type ShellRedirection, type ShellWord, type SimpleCommand } from '../model.js';
-import { PROGRAMS } from '../programs/index.js';
+import { modelOf } from '../programs/index.js';
 import { type Effect, reads, unknown, writes } from './effect.js';
 import { effectsOfProgram } from './program.js';
 
@@ -32,7 +31,7 @@ function effectsOfRedirection({ access, target }: ShellRedirection): readonly Ef
 export function effectsOfWords(words: readonly ShellWord[], depth = 0): readonly Effect[] {
   const [first, ...rest] = words;
   if (first === undefined) return [];
-  const row = own(PROGRAMS, nameOf(words) ?? '');
+  const row = modelOf(nameOf(words));
   // A program that the table does not know may read all that it is given.
   if (row === undefined) return [unknown('program', first), ...rest.map((word) => reads(word))];
   const doubt = row.restrictsOnly === true ? [unknown('program', first)] : [];

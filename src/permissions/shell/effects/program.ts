@@ -28,8 +28,17 @@ export type OperandForm =
   | 'run'
   | 'skip-run';
 
+/** What is known of a program besides the effects of its words. */
+export interface ProgramFacts {
+  /** Other names of it, without a version: `cc` for `gcc`. */
+  readonly aliases?: RegExp;
+}
+
 /** A row of the table: what the words of a program mean. */
 export interface Program {
+  readonly facts?: ProgramFacts;
+  /** Only facts are known: what its words do is not modelled. */
+  readonly unmodelled?: true;
   readonly options: OptionTable;
   readonly operands: OperandForm;
   /** No option of it, listed or not, writes a file or runs a program. */
@@ -71,6 +80,11 @@ export function custom(
   more: Pick<Program, 'edits'> = {},
 ): Program {
   return program('', 'none', { ...more, custom: effects });
+}
+
+/** The row of a program of which only facts are known. */
+export function unmodelled(facts: ProgramFacts): Program {
+  return { ...program('', 'none'), unmodelled: true, facts };
 }
 
 /** A command by itself. */

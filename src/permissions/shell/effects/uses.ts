@@ -1,6 +1,5 @@
-import { own } from '../../../lib/own.js';
 import { nameOf, programOf, type ShellWord } from '../model.js';
-import { PROGRAMS } from '../programs/index.js';
+import { modelOf } from '../programs/index.js';
 import type { Effect, PathEffect } from './effect.js';
 import { effectsOfWords } from './effects.js';
 import { parseOptions } from './options.js';
@@ -40,7 +39,7 @@ export function readOnlyUse(
 
 /** A program that reads as many files as it is given, and does nothing else with any option. */
 export function takesAnyFiles(words: readonly ShellWord[]): boolean {
-  const row = own(PROGRAMS, nameOf(words) ?? '');
+  const row = modelOf(nameOf(words));
   return row?.plain === true && row.most === undefined;
 }
 
@@ -61,7 +60,7 @@ export interface FileUse {
 
 /** The files of a command that does nothing but read, write and delete those that it names; else undefined. */
 export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined {
-  if (own(PROGRAMS, nameOf(words) ?? '')?.edits !== true) return undefined;
+  if (modelOf(nameOf(words))?.edits !== true) return undefined;
   const effects = effectsOfWords(words);
   const paths = effects.filter(isPath);
   const isPlain = effects.length === paths.length && paths.length > 0;
@@ -74,7 +73,7 @@ export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined 
 
 /** The operands of a program whose purpose it is to delete them, wherever the program lies. */
 export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
-  const row = own(PROGRAMS, programOf(words) ?? '');
+  const row = modelOf(programOf(words));
   return row?.operands === 'delete' ? parseOptions(words.slice(1), row.options).operands : [];
 }
 
@@ -115,7 +114,7 @@ export function goesThrough(words: readonly ShellWord[]): boolean {
 
 /** The row of a program wherever it lies. Some systems take `GREP` for `grep`. */
 export function rowOf(words: readonly ShellWord[]): Program | undefined {
-  return own(PROGRAMS, programOf(words)?.toLowerCase() ?? '');
+  return modelOf(programOf(words)?.toLowerCase());
 }
 
 function isPath(effect: Effect): effect is PathEffect {

@@ -1,5 +1,7 @@
+import { own } from '../../../lib/own.js';
 import { unknown } from '../effects/effect.js';
-import { custom, type Program, rows } from '../effects/program.js';
+import { custom, type Program, type ProgramFacts, rows } from '../effects/program.js';
+import { programOf, type ShellWord } from '../model.js';
 import { ARCHIVE } from './archive.js';
 import { COREUTILS, OTHER_COREUTILS } from './coreutils.js';
 import { FILES } from './files.js';
@@ -11,31 +13,73 @@ import { TOOLS } from './tools.js';
 import { TRANSFERRING } from './transfers.js';
 import { WRAPPER_PROGRAMS } from './wrappers.js';
 
-/** Grants take these for programs without a row: they may do more than the row says. */
-const RESTRICTING: Readonly<Record<string, Program>> = {
-  ...OTHER_COREUTILS,
-  ...OTHER_SEARCHES,
-  ...rows('fd fdfind', FD),
-  ...OTHER_TEXT,
-  ...FILES,
-  ...ARCHIVE,
-  ...TRANSFERRING,
-};
+type Rows = Readonly<Record<string, Program>>;
 
-/** The one table: what each program does with the words that it is given. */
-export const PROGRAMS: Readonly<Record<string, Program>> = {
-  ...Object.fromEntries(
-    Object.entries(RESTRICTING).map(([name, row]) => [name, { ...row, restrictsOnly: true }]),
-  ),
-  ...COREUTILS,
-  ...SEARCH,
-  find: FIND,
-  ...TEXT,
-  git: GIT,
-  ...TOOLS,
-  ...WRAPPER_PROGRAMS,
-  cd: custom((words) => [
-    { kind: 'shell-state', what: 'directory' },
-    ...words.filter(({ literal }) => !literal).map((word) => unknown('word', word)),
-  ]),
-};
+/** Grants take these for programs without a row: they may do more than the row says. */
+const RESTRICTING: readonly Rows[] = [
+  OTHER_COREUTILS,
+  OTHER_SEARCHES,
+  rows('fd fdfind', FD),
+  OTHER_TEXT,
+  FILES,
+  ARCHIVE,
+  TRANSFERRING,
+];
+
+const CD = custom((words) => [
+  { kind: 'shell-state', what: 'directory' },
+  ...words.filter(({ literal }) => !literal).map((word) => unknown('word', word)),
+]);
+
+/** The one table: what each program does with the words that it is given, and what else is known of it. */
+const PROGRAMS: Rows = merged([
+  ...RESTRICTING.map((group) => mapRows(group, (row) => ({ ...row, restrictsOnly: true }))),
+  COREUTILS,
+  SEARCH,
+  { find: FIND },
+  TEXT,
+  { git: GIT },
+  TOOLS,
+  WRAPPER_PROGRAMS,
+  { cd: CD },
+]);
+
+function merged(groups: readonly Rows[]): Rows {
+  const all: Record<string, Program> = {};
+  for (const [name, row] of groups.flatMap((group) => Object.entries(group))) {
+    if (Object.hasOwn(all, name)) throw new Error(`two rows for ${name}`);
+    all[name] = row;
+  }
+  return all;
+}
+
+function mapRows(group: Rows, change: (row: Program) => Program): Rows {
+  return Object.fromEntries(Object.entries(group).map(([name, row]) => [name, change(row)]));
+}
+
+/** The rows that say what the words of a program do. */
+export const MODELLED: Rows = Object.fromEntries(
+  Object.entries(PROGRAMS).filter(([, row]) => row.unmodelled !== true),
+);
+
+/** What the words of a program of exactly this name do, where the table models it. */
+export function modelOf(name: string | undefined): Program | undefined {
+  return own(MODELLED, name ?? '');
+}
+
+const NO_FACTS: ProgramFacts = {};
+/** No system takes a longer name of a file. */
+const LONGEST_NAME = 255;
+
+/** What is known of a program, wherever it lies, whatever its case and version and by which of its names. */
+export function factsOf(words: readonly ShellWord[]): ProgramFacts {
+  const name = programOf(words)?.toLowerCase() ?? '';
+  if (name.length > LONGEST_NAME) return NO_FACTS;
+  const bare = name.replace(/-?\d+(\.\d+)*$/, '');
+  const row = own(PROGRAMS, name) ?? own(PROGRAMS, bare) ?? byAlias(name) ?? byAlias(bare);
+  return row?.facts ?? NO_FACTS;
+}
+
+function byAlias(name: string): Program | undefined {
+  return Object.values(PROGRAMS).find(({ facts }) => facts?.aliases?.test(name) === true);
+}

@@ -5,7 +5,7 @@ import { type OptionTable, optionTable, parseOptions } from '../effects/options.
 import { uncoveredOptions } from '../effects/program.js';
 import { literalWord, nameOf, programOf, type ShellWord } from '../model.js';
 import { GIT_LOOKS, gitSubcommandAt } from '../programs/git.js';
-import { PROGRAMS } from '../programs/index.js';
+import { modelOf } from '../programs/index.js';
 import { assignsByFormat } from '../programs/text.js';
 import { isTransparent } from '../programs/wrappers.js';
 import { namingOptions } from './naming-options.js';
@@ -84,7 +84,7 @@ function namedIn(program: string, words: readonly ShellWord[]): readonly string[
     const isKnown = at === -1 || GIT_SUBCOMMANDS.has(values[at] ?? '');
     return isKnown ? [] : namingOptions(values.slice(at + 1));
   }
-  const row = own(PROGRAMS, program);
+  const row = modelOf(program);
   const isListed = row !== undefined && row.partial !== true && row.restrictsOnly !== true;
   return isListed && row.custom === undefined ? [] : namingOptions(values);
 }
@@ -142,7 +142,7 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
 
 /** By the row of the program, or of its subcommand: what is not listed may do anything. */
 function uncoveredIn(program: string, words: readonly ShellWord[]): readonly string[] {
-  const row = program === 'git' ? own(GIT_LOOKS, words[1]?.value ?? '') : own(PROGRAMS, program);
+  const row = program === 'git' ? own(GIT_LOOKS, words[1]?.value ?? '') : modelOf(program);
   if (row === undefined) return [];
   const rest = words.slice(program === 'git' ? 2 : 1);
   const options = uncoveredOptions(row, rest).map(({ value }) => value);
@@ -155,7 +155,7 @@ function uncoveredIn(program: string, words: readonly ShellWord[]): readonly str
 /** Programs of which no option starts another: what the input may hold is no worse than what the rule opens. */
 function isPlain(program: string): boolean {
   if (Object.hasOwn(HAZARDS, program)) return false;
-  const row = own(PROGRAMS, program);
+  const row = modelOf(program);
   const takesText = row?.operands === 'text' && row.custom === undefined;
   return row?.plain === true || takesText || PLAIN.test(program);
 }
