@@ -94,10 +94,9 @@ class HeadReader {
     const written = described && this.#text('description', described);
     const description = (written ?? (isBroken ? '' : firstWords(body))).trim();
     const fence = this.#fields.get(FENCE);
-    const head: Record<string, unknown> = {
-      ...(description === '' ? {} : { description }),
-      ...(fence === undefined ? {} : { fenceTools: this.#restriction(FENCE, fence) }),
-    };
+    const head: Record<string, unknown> = {};
+    if (description !== '') head.description = description;
+    if (fence !== undefined) head.fenceTools = this.#restriction(FENCE, fence);
     const lines: Record<string, number> = {};
     for (const [name, field] of this.#fields) {
       if (field.line !== undefined) lines[name] = field.line;
