@@ -23,11 +23,7 @@ async function once(program) {
 }
 
 try {
-  const programs = Object.entries(bench.builds);
-  const variants = Object.fromEntries(
-    programs.map(([name, program]) => [name, () => once(program)]),
-  );
-  const runs = await interleave(rounds, variants);
+  const runs = await interleave(rounds, bench.perBuild(once));
   const of = (name, what) => median(runs[name].map((run) => run[what])).toFixed(0);
   printTable(
     rounds,

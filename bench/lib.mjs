@@ -16,7 +16,10 @@ export function median(values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-/** Opens a bench: `run` starts a build once in a project; `close` ends the model and removes all files. */
+/**
+ * Opens a bench: `run` starts a build once in a project, `perBuild` makes a variant of each build; `close` ends the model
+ * and removes all files.
+ */
 export async function openBench() {
   ensureInstalled();
   ensureBuilt();
@@ -28,26 +31,34 @@ export async function openBench() {
       if (message !== undefined) model.send(message);
     });
   const { port } = await ask();
+  const home = path.join(root, 'home');
+  mkdirSync(home);
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: home,
+    LANG: 'C.UTF-8',
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+    ANTHROPIC_API_KEY: 'bench',
+  };
+  const beside = option('beside');
+  const builds = { now: path.join(ROOT, 'bin/portcullis'), ...(beside && { beside }) };
   return {
     root,
-    builds: { now: path.join(ROOT, 'bin/portcullis'), ...named('beside', option('beside')) },
+    environment,
+    builds,
+    plan: (plan) => ask({ plan }),
+    perBuild: (run) =>
+      Object.fromEntries(
+        Object.entries(builds).map(([name, program]) => [name, () => run(program)]),
+      ),
     async run({ program, cwd, plan, args = [], env = {} }) {
       await ask({ plan: { ...plan, cwd } });
-      const home = path.join(root, 'home');
-      mkdirSync(home, { recursive: true });
       const spawned = Number(process.hrtime.bigint());
       const flags = ['-p', 'go', '--model', 'claude-sonnet-4-5', '--trust', ...args];
       const child = spawn(process.execPath, [path.resolve(program), ...flags], {
         cwd,
         stdio: 'ignore',
-        env: {
-          PATH: process.env.PATH,
-          HOME: home,
-          LANG: 'C.UTF-8',
-          ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
-          ANTHROPIC_API_KEY: 'bench',
-          ...env,
-        },
+        env: { ...environment, ...env },
       });
       let memory = 0;
       const sampling = setInterval(() => {
@@ -98,10 +109,6 @@ export function textFiles(count) {
 export function printTable(rounds, head, rows) {
   console.log(`Node ${process.version}, ${os.cpus().length} cores, ${rounds} rounds, medians\n`);
   for (const row of [head, head.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
-}
-
-function named(name, value) {
-  return value === undefined ? {} : { [name]: value };
 }
 
 /** Megabytes. */

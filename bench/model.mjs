@@ -1,6 +1,7 @@
 // The model of the benches: answers at once, in a process of its own, so that all time that passes is the runtime's.
 // Which turn it is follows from the tool results in the request.
 import http from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** In the prompts of sub-agents. */
 export const AGENT_MARK = 'BENCHAGENT';
@@ -19,6 +20,21 @@ const CALLS = {
   }),
 };
 
+/** Texts that bench/terminal.mjs watches: 10,000 lines at once, and 200 words a second. */
+const TEXTS = {
+  *lines() {
+    const row = (_, at) => `Line ${at} of a long answer.\n\n`;
+    for (let part = 0; part < 100; part++) yield Array.from({ length: 100 }, row).join('');
+    yield 'END OF LINES';
+  },
+  async *words() {
+    for (let word = 0; ; word++) {
+      yield word % 12 === 11 ? 'word.\n\n' : 'word ';
+      await pause(5);
+    }
+  },
+};
+
 /** `fan`: the first answer starts so many agents, each of which makes `turns` calls. */
 function nextCalls(body, isAgent) {
   const turn = body.split('"type":"tool_result"').length - 1;
@@ -27,7 +43,7 @@ function nextCalls(body, isAgent) {
   return turn < plan.turns ? [CALLS[plan.op](turn)] : [];
 }
 
-function answer(calls) {
+function eventsOf(calls) {
   const blocks = calls.map(({ name, input }) => [
     { type: 'tool_use', id: `toolu_${++serial}`, name, input: {} },
     { type: 'input_json_delta', partial_json: JSON.stringify(input) },
@@ -47,9 +63,19 @@ function answer(calls) {
     ]),
     { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 12 } },
     { type: 'message_stop' },
-  ]
-    .map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`)
-    .join('');
+  ];
+}
+
+const write = (data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+
+async function stream(response, text) {
+  const [message, block, delta, ...rest] = eventsOf([]);
+  response.write(write(message) + write(block));
+  for await (const piece of text) {
+    if (response.destroyed) return;
+    response.write(write({ ...delta, delta: { ...delta.delta, text: piece } }));
+  }
+  response.end(rest.map(write).join(''));
 }
 
 /** What a provider hashes for its prompt cache, in its order, without the marks. */
@@ -67,13 +93,16 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, async (request, 
   const body = Buffer.concat(chunks).toString('utf8');
   const isAgent = body.includes(AGENT_MARK) && !body.includes('"name":"Agent","input"');
   const calls = nextCalls(body, isAgent);
-  const text = answer(calls);
+  const text = eventsOf(calls).map(write).join('');
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const hashed = plan.prefix ? hashedText(body) : undefined;
   const isLast = calls.length === 0;
   const bytes = Buffer.byteLength(body);
   records.push({ end, answered: Number(process.hrtime.bigint()), bytes, isAgent, isLast, hashed });
-  response.end(text);
+  // Titles and other side jobs have no tools.
+  if (plan.text !== undefined && body.includes('"tools":[{'))
+    await stream(response, TEXTS[plan.text]());
+  else response.end(text);
 });
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
 process.on('message', (message) => {

@@ -12,11 +12,8 @@ writeTo(cwd, textFiles(500));
 const measure = (plan, count = rounds) =>
   interleave(
     count,
-    Object.fromEntries(
-      Object.entries(bench.builds).map(([name, program]) => [
-        name,
-        () => bench.run({ program, cwd, plan, args: ['--allowedTools', 'Bash,Read'] }),
-      ]),
+    bench.perBuild((program) =>
+      bench.run({ program, cwd, plan, args: ['--allowedTools', 'Bash,Read'] }),
     ),
   );
 const figures = (runs, pick) => names.map((name) => median(runs[name].map(pick)));
@@ -33,32 +30,20 @@ try {
     bound,
   ];
   const perTurn = (run) => median(run.gaps);
+  const start = figures(cold, ({ first }) => first);
+  const memory = figures(read, (run) => run.memory);
+  const bytes = figures(cold, ({ records }) => records[0].bytes);
   const later = figures(long, (run) => around(500)(run) / around(50)(run));
   printTable(
     rounds,
     ['what', ...names, 'bound'],
     [
-      row(
-        'start to first request, ms',
-        figures(cold, ({ first }) => first),
-        0,
-        'peers',
-      ),
+      row('start to first request, ms', start, 0, 'peers'),
       row('Read turn, ms', figures(read, perTurn), 2, 'peers'),
       row('Bash turn, ms', figures(bash, perTurn), 2, 'peers'),
       row('Read at turn 500 ÷ turn 50', later, 2, '≤ 2'),
-      row(
-        'peak memory of 50 Read turns, MB',
-        figures(read, ({ memory }) => memory),
-        0,
-        'peers',
-      ),
-      row(
-        'first request, bytes',
-        figures(cold, ({ records }) => records[0].bytes),
-        0,
-        '≤ 24000',
-      ),
+      row('peak memory of 50 Read turns, MB', memory, 0, 'peers'),
+      row('first request, bytes', bytes, 0, '≤ 24000'),
       row('part of turn N that turn N+1 repeats', figures(read, stablePrefix), 3, '1.000'),
     ],
   );

@@ -20,7 +20,10 @@ const PACKAGES = {
 };
 const POSTGRES = '/usr/lib/postgresql';
 
-/** The path of an installed program. */
+/**
+ * The path of an installed program.
+ * @param {keyof typeof PACKAGES} name
+ */
 export function findProgram(name) {
   const directories = [...(process.env.PATH ?? '').split(path.delimiter), ...postgresDirectories()];
   return directories.map((directory) => path.join(directory, name)).find(isExecutable);

@@ -75,16 +75,13 @@ function reportMissing(missing) {
 }
 
 /** Resolves to whether all tests passed. */
-async function vitest(filters, more = {}) {
+async function vitest(filters, env) {
   const program = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const env = { ...plainEnvironment(), ...more };
-  const child = spawn(process.execPath, [program, 'run', ...filters], {
-    cwd: ROOT,
+  const { status } = await run(process.execPath, [program, 'run', ...filters], {
     stdio: 'inherit',
     env,
   });
-  const [code] = await once(child, 'close');
-  return code === 0;
+  return status === 0;
 }
 
 /** Sends the security pairs through the gate; the kit's own bars decide. */
@@ -107,14 +104,8 @@ async function oracleKit() {
   const observed = mkdtempSync(path.join(os.tmpdir(), 'portcullis-oracle-'));
   try {
     const choice = ['--only', only];
-    const played = await run(process.execPath, [
-      player,
-      ...choice,
-      '--jobs',
-      '2',
-      '--out',
-      observed,
-    ]);
+    const out = ['--jobs', '2', '--out', observed];
+    const played = await run(process.execPath, [player, ...choice, ...out]);
     const differences = ['--differences', path.join(ROOT, 'docs/differences.json')];
     const compare = [path.join(kit, 'compare.mjs'), ...choice, ...differences, observed];
     const { output } = await run(process.execPath, compare);
@@ -126,15 +117,11 @@ async function oracleKit() {
   }
 }
 
-async function run(command, args) {
-  const child = spawn(command, args, {
-    cwd: ROOT,
-    env: plainEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+async function run(command, args, { stdio = ['ignore', 'pipe', 'pipe'], env = {} } = {}) {
+  const child = spawn(command, args, { cwd: ROOT, stdio, env: { ...plainEnvironment(), ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
+    stream?.setEncoding('utf8').on('data', (text) => {
       output += text;
     });
   }

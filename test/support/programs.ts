@@ -1,7 +1,9 @@
 import { describe, it } from 'vitest';
-import { findProgram, type ProgramName } from '../../scripts/programs.mjs';
+import { findProgram } from '../../scripts/programs.mjs';
 
 export { findProgram };
+
+type ProgramName = Parameters<typeof findProgram>[0];
 
 /**
  * A suite that drives programs of the list in `scripts/programs.mjs`. Where one is missing the suite is skipped and its
