@@ -3,7 +3,6 @@ import type { OptionTable } from '../../src/permissions/shell/effects/options.js
 import type { OperandForm, Program } from '../../src/permissions/shell/effects/program.js';
 import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
 import { MODELLED } from '../../src/permissions/shell/programs/index.js';
-import { TOOLS } from '../../src/permissions/shell/programs/tools.js';
 import { Random } from '../differential/generator.js';
 
 const FILES =
@@ -42,10 +41,11 @@ const CUSTOM: Readonly<Record<string, readonly string[]>> = {
 
 /** Programs that wait, or that show what others do; package managers, with caches and logs of their own, neither. */
 const LEFT_OUT =
-  /^(sleep|watch|yes|less|more|man|top|htop|tail|timeout|script|ps|pgrep|free|vmstat|lsof|ss|netstat|cd)$/;
+  /^(sleep|watch|yes|less|more|man|top|htop|tail|timeout|script|ps|pgrep|free|vmstat|lsof|ss|netstat|cd|docker)$/;
 
 const NAMES = Object.keys(MODELLED).filter(
-  (name) => !LEFT_OUT.test(name) && !Object.hasOwn(TOOLS, name) && existsSync(`/usr/bin/${name}`),
+  (name) =>
+    !LEFT_OUT.test(name) && MODELLED[name]?.partial !== true && existsSync(`/usr/bin/${name}`),
 );
 
 /** A program of the table with options of its row and operands of the scratch tree; by the seed alone. */

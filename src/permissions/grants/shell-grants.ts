@@ -13,9 +13,11 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from '../shell/model.js';
+import { factsOf } from '../shell/programs/index.js';
 import { hazardsIn } from '../shell/runners/hazards.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
 import { cdTarget } from '../shell/syntax/directories.js';
+import { runsAnything } from './command-prefix.js';
 
 /** What may open the commands of one piece of shell code. */
 export interface GrantPlace {
@@ -248,7 +250,7 @@ async function ruleCoverage(
     const writes = simpleFileUse(words)?.writes ?? knownWrites(words);
     // A rule for any program is not one for those that write, or that bring their own.
     const isAny = pattern.text.startsWith('*');
-    if (isAny && (writes.length > 0 || RUNS_ANYTHING.test(nameOf(words) ?? ''))) continue;
+    if (isAny && (writes.length > 0 || bringsProgram(words))) continue;
     const files = writes.length === 0 ? [] : await expanded(wildcardsIn(words), command, place);
     if (files === undefined) continue;
     if ((await firstClosed('write', [...writes, ...files], command, place)) !== undefined) continue;
@@ -280,8 +282,11 @@ function reachesInside({ tokens = [] }: CommandPattern, wrapped: number): boolea
   return blanks > wrapped;
 }
 
-const RUNS_ANYTHING =
-  /\/|^((ba|da|z|k|fi)?sh|env|sudo|doas|xargs|python[\d.]*|perl|ruby|php|eval|exec|awk|ssh|docker|npx)$/;
+/** Whether it runs a program of its own: by a path, by its arguments, out of an image. */
+function bringsProgram(words: readonly ShellWord[]): boolean {
+  const isPath = nameOf(words)?.includes('/') === true;
+  return isPath || runsAnything(words) || factsOf(words).runsImages === true;
+}
 
 async function fileCommandCoverage(
   words: readonly ShellWord[],

@@ -3,9 +3,9 @@ import type { PermissionUpdate } from '../../protocol/permissions.js';
 import type { AskRequest, Suggestions } from '../gate/types.js';
 import type { CallView } from '../gate/view.js';
 import { hostOf } from '../rules/domain.js';
-import { programOf } from '../shell/model.js';
+import { factsOf } from '../shell/programs/index.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
-import { hasSubcommands, prefixLength } from './command-prefix.js';
+import { prefixLength } from './command-prefix.js';
 
 const LONGEST_RULE = 200;
 
@@ -51,7 +51,7 @@ async function best(view: CallView, rules: Suggestions): Promise<string | undefi
 
 async function isSubcommandCall(view: CallView): Promise<boolean> {
   const [only] = (await view.shell())?.commands ?? [];
-  return only !== undefined && hasSubcommands(programOf(unwrapForGrant(only.words).words));
+  return only !== undefined && factsOf(unwrapForGrant(only.words).words).subcommands !== undefined;
 }
 
 async function commandRules(view: CallView, command: string): Promise<Suggestions> {

@@ -2,6 +2,7 @@ import { reads, writes } from '../effects/effect.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
 
 const plain = { plain: true } as const;
+const facts = { destroys: true } as const;
 const edits = { edits: true } as const;
 const CHECKSUM = program('-btz binary text tag zero', 'read', plain);
 
@@ -142,13 +143,16 @@ const TALKING: Readonly<Record<string, Program>> = {
   exit: program('', 'text', { most: 1, only: /^\d+$/ }),
 };
 
-const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits);
+const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', {
+  ...edits,
+  facts,
+});
 
 const MV = program(
   `-fnuv -T=exact -t:write force no-clobber update verbose no-target-directory=exact target-directory:write
   -S:unsure suffix:unsure`,
   'move',
-  edits,
+  { ...edits, facts },
 );
 
 const CP = program(
@@ -156,7 +160,7 @@ const CP = program(
   archive=recursive no-target-directory=exact target-directory:write parents=parents -L=follow
   dereference=follow -S:unsure suffix:unsure no-preserve:unsure sparse:unsure`,
   'copy',
-  edits,
+  { ...edits, facts },
 );
 
 /** Programs that change files. */
@@ -164,14 +168,15 @@ const CHANGING: Readonly<Record<string, Program>> = {
   mkdir: program('-pv -m: parents verbose mode:', 'write', edits),
   touch: program('-acm -dt: no-create date: -r:read reference:read', 'write', edits),
   rm: RM,
-  rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete', edits),
-  unlink: program('', 'delete', { most: 1 }),
+  rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete', { ...edits, facts }),
+  unlink: program('', 'delete', { most: 1, facts }),
   shred: program('-fvxzu -ns: force remove? zero verbose iterations:', 'delete', {
+    facts,
     also: ({ operands }) => operands.map((word) => writes(word)),
   }),
-  truncate: program('-c -s: -r:read size: no-create reference:read', 'write'),
+  truncate: program('-c -s: -r:read size: no-create reference:read', 'write', { facts }),
   mkfifo: program('-m: mode:', 'write'),
-  tee: program('-aip append ignore-interrupts', 'write'),
+  tee: program('-aip append ignore-interrupts', 'write', { facts }),
   mv: MV,
   cp: CP,
 };
@@ -190,6 +195,7 @@ export const OTHER_COREUTILS: Readonly<Record<string, Program>> = {
       dereference no-dereference from: modify: set: remove: set-file: modify-file: remove-file: default restore:
       preserve-root no-preserve-root user: role: type: range: logical=follow physical`,
       'write',
+      { facts },
     ),
   ),
   ...rows(
@@ -199,6 +205,7 @@ export const OTHER_COREUTILS: Readonly<Record<string, Program>> = {
       `-cfvhHPwxXstugo -rR=recursive -L=follow recursive=recursive reference: changes silent quiet verbose
       dereference no-dereference from: preserve-root no-preserve-root`,
       'write',
+      { facts },
     ),
   ),
 };

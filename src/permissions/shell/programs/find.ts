@@ -240,5 +240,5 @@ export function commandsOfFd(words: readonly ShellWord[]): readonly FdCommand[] 
   });
 }
 
-export const FIND: Program = custom(effectsOfFind);
+export const FIND: Program = custom(effectsOfFind, { facts: { runsAnything: true } });
 export const FD: Program = custom(effectsOfFd);

@@ -149,4 +149,11 @@ function effectsOfGit(words: readonly ShellWord[]): readonly Effect[] {
   ];
 }
 
-export const GIT: Program = custom(effectsOfGit);
+export const GIT: Program = custom(effectsOfGit, {
+  facts: {
+    subcommands: {
+      groups: /^(notes|remote|stash|worktree)$/,
+      runs: /^(bisect|config|filter-branch|submodule)$/,
+    },
+  },
+});

@@ -3,13 +3,17 @@ import { unknown } from '../effects/effect.js';
 import { custom, type Program, type ProgramFacts, rows } from '../effects/program.js';
 import { programOf, type ShellWord } from '../model.js';
 import { ARCHIVE } from './archive.js';
+import { COMPILERS } from './compilers.js';
 import { COREUTILS, OTHER_COREUTILS } from './coreutils.js';
 import { FILES } from './files.js';
 import { FD, FIND } from './find.js';
 import { GIT } from './git.js';
+import { MACHINE } from './machine.js';
+import { PACKAGES } from './packages.js';
+import { RUNTIMES } from './runtimes.js';
 import { OTHER_SEARCHES, SEARCH } from './search.js';
+import { SERVICES } from './services.js';
 import { OTHER_TEXT, TEXT } from './text.js';
-import { TOOLS } from './tools.js';
 import { TRANSFERRING } from './transfers.js';
 import { WRAPPER_PROGRAMS } from './wrappers.js';
 
@@ -39,7 +43,11 @@ const PROGRAMS: Rows = merged([
   { find: FIND },
   TEXT,
   { git: GIT },
-  TOOLS,
+  PACKAGES,
+  COMPILERS,
+  RUNTIMES,
+  SERVICES,
+  MACHINE,
   WRAPPER_PROGRAMS,
   { cd: CD },
 ]);

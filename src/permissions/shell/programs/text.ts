@@ -1,6 +1,6 @@
 import { type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { type GivenValue, optionTable, parseOptions } from '../effects/options.js';
-import { custom, type Program, program } from '../effects/program.js';
+import { custom, type Program, program, rows } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
 import { isPlain, scanSed, sedCall } from '../sed.js';
 
@@ -61,6 +61,8 @@ export function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
     ...files.filter((word) => !isAssignment(word) && word.value !== '-').map((word) => reads(word)),
   ];
 }
+
+const AWK_PROGRAM = custom(effectsOfAwk, { facts: { runsAnything: true } });
 
 function isAssignment({ value }: ShellWord): boolean {
   return /^[A-Za-z_]\w*=/.test(value);
@@ -169,10 +171,8 @@ function mayShowEnvironments(flags: ReadonlySet<string>, values: readonly GivenV
 }
 
 export const TEXT: Readonly<Record<string, Program>> = {
-  sed: custom(effectsOfSed, { edits: true }),
-  awk: custom(effectsOfAwk),
-  gawk: custom(effectsOfAwk),
-  mawk: custom(effectsOfAwk),
+  sed: custom(effectsOfSed, { edits: true, facts: { destroys: true } }),
+  ...rows('awk gawk mawk', AWK_PROGRAM),
   jq: custom(effectsOfJq),
   xxd: custom(effectsOfXxd),
   date: custom(effectsOfDate),
@@ -194,7 +194,7 @@ export const TEXT: Readonly<Record<string, Program>> = {
 
 export const OTHER_TEXT: Readonly<Record<string, Program>> = {
   gsed: custom(effectsOfSed),
-  nawk: custom(effectsOfAwk),
+  nawk: AWK_PROGRAM,
 };
 
 /** Whether a format of printf stores a number in the variable that an argument names: `%n`, in bash. */

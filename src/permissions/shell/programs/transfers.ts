@@ -7,7 +7,13 @@ import {
   parseOptions,
   valuesOf,
 } from '../effects/options.js';
-import { custom, isElsewhere, type Program, program } from '../effects/program.js';
+import {
+  custom,
+  isElsewhere,
+  type Program,
+  type ProgramFacts,
+  program,
+} from '../effects/program.js';
 import { leftOutBy, type Recursion } from '../effects/recursion.js';
 import type { ShellWord } from '../model.js';
 
@@ -23,6 +29,7 @@ const RSYNC = program(
   'copy',
   {
     remote: true,
+    facts: { destroys: true },
     walks: (given) => (given.tags.has('recursive') ? walkOfRsync(given) : undefined),
     also: (given) => {
       const target = given.operands.at(-1);
@@ -45,6 +52,7 @@ function walkOfRsync(given: GivenOptions): Recursion {
 
 const SCP = program('-pqvCBT346AO -r=recursive -cFiJlDoPSX:', 'copy', {
   remote: true,
+  facts: { destroys: true },
   walks: ({ tags }) => (tags.has('recursive') ? { follows: true } : undefined),
 });
 
@@ -70,6 +78,7 @@ interface Transfer {
   /** Which of these make a place like another one, and remove what is too much there. */
   readonly mirrors?: RegExp;
   readonly options?: OptionTable;
+  readonly facts?: ProgramFacts;
 }
 
 /** Where `-r` and the like take a value. */
@@ -85,14 +94,27 @@ const TRANSFERS: Readonly<Record<string, Transfer>> = {
     takes: /^(move|moveto|delete|purge|bisync)$/,
     mirrors: /^(sync|bisync)$/,
   },
-  aws: { when: /^s3 (cp|mv|sync)$/, takes: /mv$/, mirrors: /sync$/ },
+  aws: {
+    when: /^s3 (cp|mv|sync)$/,
+    takes: /mv$/,
+    mirrors: /sync$/,
+    facts: { subcommands: { words: 2, runs: /^ssm$/ } },
+  },
   gsutil: { when: /^(cp|mv|rsync)$/, takes: /mv$/, mirrors: /rsync$/ },
-  gcloud: { when: /^storage (cp|mv|rsync)$/, takes: /mv$/, mirrors: /rsync$/ },
+  gcloud: {
+    when: /^storage (cp|mv|rsync)$/,
+    takes: /mv$/,
+    mirrors: /rsync$/,
+    facts: { subcommands: { words: 2, runs: /^ssh$/ } },
+  },
   s3cmd: { when: /^(put|get|sync)$/ },
   mc: { when: /^(cp|mv|mirror)$/, takes: /mv$/, mirrors: /mirror$/ },
-  podman: COPY,
+  podman: {
+    ...COPY,
+    facts: { runsImages: true, subcommands: { groups: /^(container|image)$/ } },
+  },
   nerdctl: COPY,
-  kubectl: COPY,
+  kubectl: { ...COPY, facts: { subcommands: { groups: /^(config|rollout)$/ } } },
   oc: { when: /^(cp|rsync)$/, options: CLUSTER },
   lxc: { when: /^file push$/ },
   restic: { when: /^backup$/, options: REPOSITORY },
@@ -136,7 +158,7 @@ export const TRANSFERRING: Readonly<Record<string, Program>> = {
   ...Object.fromEntries(
     Object.entries(TRANSFERS).map(([name, kind]) => [
       name,
-      custom((words) => effectsOfTransfer(kind, words)),
+      custom((words) => effectsOfTransfer(kind, words), { facts: kind.facts }),
     ]),
   ),
 };
