@@ -1,5 +1,5 @@
+import { GIT_LOOKS } from '../../src/permissions/git/subcommands.js';
 import type { Program } from '../../src/permissions/shell/effects/program.js';
-import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
 import { MODELLED } from '../../src/permissions/shell/programs/index.js';
 import { cliReference } from './cli-reference.js';
 import { code, type Files, page, table } from './lib.js';

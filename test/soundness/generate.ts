@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { GIT_LOOKS } from '../../src/permissions/git/subcommands.js';
 import type { OptionTable } from '../../src/permissions/shell/effects/options.js';
 import type { OperandForm, Program } from '../../src/permissions/shell/effects/program.js';
-import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
 import { MODELLED } from '../../src/permissions/shell/programs/index.js';
 import { Random } from '../differential/generator.js';
 

@@ -13,9 +13,9 @@ import { pathRulesIn, restrictedNames, restrictingPath } from '../rules/list.js'
 import type { RestrictionMatch } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import type { CommandContext } from '../shell/effects/recursion.js';
-import type { TreeUse } from '../shell/effects/uses.js';
+import type { TreeUse } from '../shell/effects/trees.js';
 import type { ShellWord } from '../shell/model.js';
-import type { GitUse, TrackedUse } from './subcommands.js';
+import type { GitUse, TrackedUse } from './takes.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './tracked.js';
 
 type Match = RestrictionMatch | undefined;

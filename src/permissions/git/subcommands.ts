@@ -1,279 +1,259 @@
 import { memoised } from '../../lib/memo.js';
 import { own } from '../../lib/own.js';
-import {
-  type GivenOptions,
-  hasFlag,
-  optionTable,
-  parseOptions,
-  valuesOf,
-} from '../shell/effects/options.js';
-import { ALONE, HERE } from '../shell/effects/program.js';
-import { leftOutBy } from '../shell/effects/recursion.js';
-import { type TreeUse, treesOf } from '../shell/effects/uses.js';
-import { literalWord, type ShellWord } from '../shell/model.js';
-import { gitSubcommandAt, LOG } from '../shell/programs/git.js';
+import { type Effect, unknown } from '../shell/effects/effect.js';
+import type { GivenOptions } from '../shell/effects/options.js';
+import { type Program, program } from '../shell/effects/program.js';
+import type { ShellWord } from '../shell/model.js';
+import { configWrites, hooksOfTemplate, isPlainSetting } from './settings.js';
+import * as takes from './takes.js';
 
-type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
-type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
-
-/** A subcommand by its options, and what it takes in with those that were given. */
-function subcommand(options: string, use: (given: GivenOptions) => Use | undefined): Subcommand {
-  const table = optionTable(options);
-  return (words) => use(parseOptions(words, table));
+/** What a subcommand of git does. */
+export interface GitSubcommand {
+  /** With these options and operands it changes nothing, and runs nothing that was named on the line. */
+  readonly looks?: Program;
+  /** Which files it takes in or changes, of those that git keeps and of those in the working tree. */
+  readonly takes?: takes.Takes;
+  /** It writes the files that its words name. */
+  readonly writes?: true;
+  /** Further files that it writes, by all words behind `git`. */
+  readonly also?: (words: readonly ShellWord[]) => readonly string[];
+  /** It changes files all over the working tree. */
+  readonly wide?: true;
+  /** The files of the working tree, links among them, are the same afterwards. */
+  readonly keepsTree?: true;
+  /** It moves branches, or changes what all worktrees share: always, or with such a word. */
+  readonly shared?: true | RegExp;
+  /** Its words are names of branches, remotes or settings. */
+  readonly names?: true;
 }
 
-const always = (): boolean => true;
-const never = (): boolean => false;
+/** Without an operand, or with one that only looks. */
+const only =
+  (isFine: (operands: readonly string[], flags: ReadonlySet<string>) => boolean) =>
+  ({ operands, flags }: GivenOptions): readonly Effect[] =>
+    isFine(
+      operands.map(({ value }) => value),
+      flags,
+    )
+      ? []
+      : [unknown('operand', operands[0])];
+const listed = only(
+  (operands, flags) => operands.length === 0 || flags.has('l') || flags.has('list'),
+);
 
-/** Files of the index, by default all that are named, whether they have changed or not. */
-function tracked(
-  access: TrackedUse['access'],
-  use: Partial<TrackedUse> & { readonly isAll?: boolean },
-): Use {
-  const { isAll = false, ...more } = use;
-  const scope = isAll ? 'all' : 'named';
-  return { tracked: [{ access, open: [], paths: [], onlyChanged: never, scope, ...more }] };
+/** Operands count as files, since `git diff` compares any two; revisions are names inside the directory. */
+const looks = (options: string, also: NonNullable<Program['also']> = () => []): Program =>
+  program(options, 'read', {
+    also: (given, context) => [...signatures(given), ...also(given, context)],
+  });
+
+/** `%G?` and `%(signature)` start gpg. */
+const signatures = ({ values }: GivenOptions): readonly Effect[] =>
+  values
+    .filter(({ value }) => /%[-+ ]?G|%\(\*?signature/.test(value))
+    .map(({ word }) => unknown('option', word));
+
+/** The same row for several subcommands. */
+function same(names: string, row: GitSubcommand): Readonly<Record<string, GitSubcommand>> {
+  return Object.fromEntries(names.split(/\s+/).map((name) => [name, row]));
 }
 
-const PATCH = `p u U c L W patch unified cc combined-all-paths word-diff word-diff-regex color-words
-  patch-with-stat patch-with-raw binary function-context remerge-diff dd check`;
-const SUMMARY = `s q stat shortstat numstat dirstat X summary name-only name-status raw no-patch quiet
-  compact-summary`;
+const LOOKUP = new Set(['get', 'get-all', 'local', 'z', 'null', 'show-origin', 'show-scope']);
 
-/** fail-closed: an option that is taken back somewhere does not count. */
-function isOn(given: GivenOptions, names: string): boolean {
-  return hasFlag(given, names) && !names.split(' ').some((one) => given.flags.has(`no-${one}`));
+/** The one table of git: a row for each subcommand of which more is known than its name. */
+const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
+  status: {
+    looks: looks(
+      `-sbuvz short branch show-stash porcelain? long verbose untracked-files? ignored? column? no-column ahead-behind no-ahead-behind renames no-renames`,
+    ),
+    takes: takes.status,
+  },
+  log: { looks: looks(takes.LOG), takes: takes.listed },
+  diff: { looks: looks(takes.LOG), takes: takes.diff },
+  show: { looks: looks(takes.LOG), takes: takes.show },
+  'rev-list': { looks: looks(`${takes.LOG} count objects`) },
+  'diff-tree': { looks: looks(`-rpustz ${takes.COMPARES} root no-commit-id`), takes: takes.listed },
+  shortlog: { looks: looks('-nsec numbered summary email all since: until:') },
+  blame: {
+    looks: looks(
+      '-bcefklnpstw -L: -CM? porcelain line-porcelain show-email date: root show-name show-number',
+    ),
+  },
+  branch: {
+    looks: looks(
+      `-arvilq all remotes list verbose show-current contains: no-contains: merged? no-merged? sort: format: color? no-color ignore-case points-at: column? no-column`,
+      listed,
+    ),
+    keepsTree: true,
+    names: true,
+  },
+  tag: {
+    looks: looks('-lin list sort: format: contains: points-at: merged? color? ignore-case', listed),
+    keepsTree: true,
+  },
+  remote: { looks: program('-v verbose', 'none'), keepsTree: true, names: true },
+  'rev-parse': {
+    looks: looks(
+      `-q abbrev-ref? short? verify quiet show-toplevel git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes`,
+    ),
+  },
+  'ls-files': {
+    looks: looks(
+      `-cdmostuzvr -x: cached deleted modified others stage unmerged exclude: exclude-standard error-unmatch full-name directory eol ignored`,
+    ),
+  },
+  'ls-tree': { looks: looks('-drtlz name-only name-status full-name full-tree long abbrev?') },
+  'cat-file': { looks: looks('-ptse'), takes: takes.catFile },
+  describe: {
+    looks: looks(
+      'all tags always dirty? long abbrev? match: exclude: contains exact-match first-parent',
+    ),
+  },
+  'merge-base': { looks: looks('-a all is-ancestor fork-point octopus independent') },
+  'name-rev': { looks: looks('name-only tags always') },
+  'show-ref': { looks: looks('-dsq head heads tags verify hash? abbrev? quiet') },
+  'for-each-ref': {
+    looks: looks('count: sort: format: points-at: merged? no-merged? contains? color?'),
+  },
+  'check-ignore': { looks: looks('-vnqz verbose non-matching quiet no-index') },
+  'count-objects': { looks: program('-vH verbose human-readable', 'none') },
+  reflog: {
+    looks: looks(
+      takes.LOG,
+      only(([first]) => first === undefined || first === 'show'),
+    ),
+    takes: takes.listed,
+    shared: /^(expire|delete|drop|write)$/,
+  },
+  stash: {
+    looks: looks(
+      takes.LOG,
+      only(([first]) => first === 'list' || first === 'show'),
+    ),
+    takes: takes.stash,
+    writes: true,
+    wide: true,
+  },
+  worktree: {
+    looks: looks(
+      '-vz porcelain verbose',
+      only((operands) => operands.join(' ') === 'list'),
+    ),
+    writes: true,
+    names: true,
+  },
+  config: {
+    looks: looks(
+      '-lz get get-all list name-only show-origin show-scope local null type:',
+      only(([key, ...more], flags) => {
+        if (flags.has('l') || flags.has('list')) return key === undefined && flags.has('local');
+        // A name alone is looked up, too.
+        const isLookup = more.length === 0 && [...flags].every((flag) => LOOKUP.has(flag));
+        // A word without a dot is a subcommand of newer versions.
+        if (!(key ?? '').includes('.')) return false;
+        return isLookup && (flags.has('local') || isPlainSetting(key ?? ''));
+      }),
+    ),
+    also: configWrites,
+    keepsTree: true,
+    names: true,
+  },
+  whatchanged: { takes: takes.listed, keepsTree: true },
+  difftool: { takes: takes.everything },
+  'diff-index': { takes: takes.listed, keepsTree: true },
+  'diff-files': { takes: takes.listed, keepsTree: true },
+  'format-patch': { takes: takes.everything, keepsTree: true },
+  'range-diff': { takes: takes.everything, keepsTree: true },
+  'merge-tree': { takes: takes.everything },
+  'fast-export': { takes: takes.everything },
+  'unpack-file': { takes: takes.catFile },
+  archive: { takes: takes.archive, keepsTree: true },
+  grep: { takes: takes.grep, keepsTree: true },
+  clean: { takes: takes.clean, writes: true, wide: true },
+  checkout: { takes: takes.checkout, writes: true, wide: true, shared: /^-[a-zA-Z]*B/ },
+  'checkout-index': { takes: takes.checkoutIndex, writes: true, wide: true },
+  restore: { takes: takes.restore, writes: true, wide: true },
+  reset: { takes: takes.reset, writes: true, wide: true },
+  rm: { takes: takes.rm, writes: true, keepsTree: true },
+  mv: { takes: takes.mv, writes: true },
+  add: { takes: takes.asking, writes: true, keepsTree: true },
+  stage: { takes: takes.asking, writes: true, keepsTree: true },
+  commit: { takes: takes.asking, keepsTree: true },
+  switch: { writes: true, wide: true, shared: /^(-[a-zA-Z]*C|--force-)/, names: true },
+  pull: { wide: true, shared: /^(-[a-zA-Z0-9]*u|--update-h)/, names: true },
+  subtree: { wide: true, shared: /^push$/ },
+  fetch: { keepsTree: true, shared: /^(-[a-zA-Z0-9]*u|--update-h)/, names: true },
+  'symbolic-ref': { shared: /^(-[a-z]*d|--d)/, names: true },
+  ...same(`am apply read-tree revert submodule`, { writes: true, wide: true }),
+  // Hooks of a template go into the repository that is there.
+  init: { writes: true, also: hooksOfTemplate, keepsTree: true },
+  bundle: { writes: true, keepsTree: true },
+  ...same(`clone credential-store mailinfo mailsplit merge-file pack-objects`, { writes: true }),
+  ...same(`fast-import index-pack`, { writes: true, shared: true }),
+  ...same(`merge rebase cherry-pick sparse-checkout bisect`, { wide: true }),
+  ...same(`filter-branch filter-repo`, { wide: true, shared: true }),
+  push: { keepsTree: true, names: true },
+  ...same(`gc prune maintenance repack update-ref`, { keepsTree: true, shared: true }),
+  ...same(
+    `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote help version var cherry show-branch verify-commit verify-tag request-pull`,
+    { keepsTree: true },
+  ),
+  ...same(
+    `receive-pack send-pack replay replace prune-packed pack-refs pack-redundant multi-pack-index refs unpack-objects`,
+    { shared: true },
+  ),
+};
+
+/** Those that run unasked with the options of these rows. */
+export const GIT_LOOKS: Readonly<Record<string, Program>> = Object.fromEntries(
+  Object.entries(SUBCOMMANDS).flatMap(([name, { looks: row }]) =>
+    row === undefined ? [] : [[name, row]],
+  ),
+);
+
+/** What is known of a subcommand; nothing of an alias or a program of its own. */
+export function gitSubcommand(name: string): GitSubcommand {
+  return own(SUBCOMMANDS, name) ?? {};
 }
 
-/** Operands in front of `--` may be revisions, those behind it are paths. */
-function shared(given: GivenOptions): Pick<TrackedUse, 'open' | 'paths' | 'openAreRevisions'> {
-  const { operands, behind = [] } = given;
-  // Paths choose revisions only, or more of them come in by the input.
-  if (hasFlag(given, 'full-diff stdin')) return { open: [], paths: [] };
-  const lines = valuesOf(given, 'L').map((range) => literalWord(range.replace(/^.*:/s, '')));
+/** A git command apart from the options in front of its subcommand. */
+export interface GitCall {
+  /** Empty where there is none. */
+  readonly name: string;
+  readonly row: GitSubcommand;
+  readonly leading: readonly ShellWord[];
+  readonly rest: readonly ShellWord[];
+  /** Directories of `-C`. */
+  readonly moves: readonly string[];
+}
+
+/** Options in front of a subcommand that take the next word. */
+const VALUED =
+  /^(-[cC]|--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source))$/;
+
+/** Where the subcommand stands among the words behind `git`; -1: there is none. */
+export function gitSubcommandAt(rest: readonly ShellWord[]): number {
+  return rest.findIndex(
+    ({ value }, at) => !value.startsWith('-') && !VALUED.test(rest[at - 1]?.value ?? ''),
+  );
+}
+
+export function gitCall([, ...words]: readonly ShellWord[]): GitCall {
+  const found = gitSubcommandAt(words);
+  const at = found === -1 ? words.length : found;
+  const name = words[at]?.value ?? '';
+  const leading = words.slice(0, at);
   return {
-    open: [...operands.slice(0, operands.length - behind.length), ...lines],
-    paths: behind,
-    openAreRevisions: given.behind !== undefined,
+    name,
+    row: gitSubcommand(name),
+    leading,
+    rest: words.slice(at + 1),
+    moves: leading.flatMap(({ value }, index) => {
+      if (leading[index - 1]?.value === '-C') return [value];
+      return value.startsWith('-C') && value !== '-C' ? [value.slice(2)] : [];
+    }),
   };
 }
-
-const HISTORY = `${LOG} -Ol: -X? stdin creation-factor: cover-letter start-number: output-directory:
-  subject-prefix: base:`;
-
-/** What a comparison prints. `byDefault`: lines of files, unless it is told to sum up. */
-function history(
-  given: GivenOptions,
-  { byDefault = false, onlyChanged = never }: Partial<HistoryUse> = {},
-): Use | undefined {
-  // Whatever is left out of a comparison, an object that is named is printed.
-  const isAll = hasFlag(given, PATCH) || (byDefault && !hasFlag(given, SUMMARY));
-  if (!isAll && given.operands.length === 0) return undefined;
-  return tracked('read', { ...shared(given), isAll, onlyChanged });
-}
-
-interface HistoryUse {
-  readonly byDefault: boolean;
-  readonly onlyChanged: TrackedUse['onlyChanged'];
-}
-
-const listed = subcommand(HISTORY, history);
-
-/** It prints lines of files whatever its options are. */
-const everything = subcommand(HISTORY, (given) =>
-  tracked('read', { ...shared(given), isAll: true }),
-);
-
-const diff = subcommand(HISTORY, (given) => {
-  const trees = given.operands.map((start): TreeUse => ({ start, access: 'read', follows: false }));
-  if (given.flags.has('no-index')) return { trees };
-  const staged = hasFlag(given, 'cached staged merge-base');
-  const onlyChanged: TrackedUse['onlyChanged'] = ({ revisions }) => !staged && revisions === 0;
-  return { ...history(given, { byDefault: true, onlyChanged }), outside: trees };
-});
-
-const grep = subcommand(
-  `-aIiwvhHEGPFnlLcopWqrz -ABCefm: -O? untracked no-index cached recurse-submodules no-exclude-standard
-  exclude-standard text textconv no-textconv ignore-case word-regexp invert-match full-name
-  extended-regexp basic-regexp perl-regexp fixed-strings line-number column files-with-matches
-  name-only files-without-match open-files-in-pager? null only-matching count color? no-color break
-  heading show-function context: after-context: before-context: function-context max-count: threads:
-  and or not all-match quiet max-depth: recursive no-recursive`,
-  (given) => {
-    const isGiven = hasFlag(given, 'e f');
-    const { operands, behind = [], flags } = given;
-    const isBehind = !isGiven && operands.length === behind.length;
-    const open = operands.slice(isGiven ? 0 : 1, isBehind ? 1 : operands.length - behind.length);
-    const paths = isBehind ? behind.slice(1) : behind;
-    const starts = open.length + paths.length === 0 ? [HERE] : [...open, ...paths];
-    const isLoose = flags.has('no-index');
-    const skips: TreeUse['skips'] =
-      isLoose || flags.has('no-exclude-standard') ? {} : { ignored: 'git' };
-    const trees =
-      isLoose || flags.has('untracked')
-        ? starts.map((start): TreeUse => ({ start, access: 'read', skips }))
-        : [];
-    return { ...(isLoose ? {} : tracked('read', { open, paths, isAll: true })), trees };
-  },
-);
-
-const archive = subcommand(
-  `-lv -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
-  worktree-attributes mtime:`,
-  ({ operands }) =>
-    tracked('read', { open: operands.slice(0, 1), paths: operands.slice(1), isAll: true }),
-);
-
-const catFile = subcommand(
-  `-ptsez batch? batch-check? batch-command? textconv filters path: follow-symlinks batch-all-objects
-  buffer unordered`,
-  (given) => {
-    const isAll = hasFlag(given, 'batch batch-command');
-    const asks = hasFlag(given, 't s e batch-check') && !isAll && !hasFlag(given, 'p');
-    return asks ? undefined : tracked('read', { ...shared(given), isAll, byContent: true });
-  },
-);
-
-const stashed = (isMessage: boolean): Subcommand =>
-  subcommand(
-    `${HISTORY} -pukaqS -m: include-untracked all keep-index no-keep-index staged message: index
-    pathspec-from-file: only-untracked`,
-    (given) => {
-      const paths = isMessage ? [] : given.operands;
-      const takesMore = hasFlag(given, 'u a include-untracked all');
-      const ignored = hasFlag(given, 'a all');
-      return {
-        ...tracked('write', { paths, isAll: true, onlyChanged: always }),
-        trees: takesMore ? removed(paths, { ignored, kept: [] }) : [],
-      };
-    },
-  );
-const pushed = stashed(false);
-/** The rest of `save` is a message. */
-const saved = stashed(true);
-
-const stash: Subcommand = (words) => {
-  const [first, ...rest] = words;
-  if (first === undefined || first.value.startsWith('-')) return pushed(words);
-  if (/^(show|list)$/.test(first.value)) return listed(rest);
-  if (first.value === 'push') return pushed(rest);
-  return first.value === 'save' ? saved(rest) : undefined;
-};
-
-const clean = subcommand('-dfiqxX -e: force dry-run quiet interactive exclude:', (given) => {
-  if (isOn(given, 'n dry-run')) return undefined;
-  const kept = valuesOf(given, 'e exclude');
-  return { trees: removed(given.operands, { ignored: hasFlag(given, 'x X'), kept }) };
-});
-
-/** Files that git does not know. */
-function removed(
-  paths: readonly ShellWord[],
-  { ignored, kept }: { readonly ignored: boolean; readonly kept: readonly string[] },
-): readonly TreeUse[] {
-  const skips = { ...leftOutBy(kept), tracked: true };
-  return (paths.length === 0 ? [HERE] : paths).map((start) => ({
-    start,
-    access: 'write',
-    skips: ignored ? skips : { ...skips, ignored: 'git' },
-    leaveOut: (name: string) => `-e ${name}`,
-  }));
-}
-
-const checkout = subcommand(
-  `-fqmtldp -bB: force quiet merge conflict: patch track? no-track detach orphan: ours theirs overlay
-  no-overlay progress recurse-submodules pathspec-from-file: guess no-guess ignore-skip-worktree-bits
-  ignore-other-worktrees overwrite-ignore`,
-  (given) => {
-    if (hasFlag(given, 'b B orphan')) return undefined;
-    const isListed = hasFlag(given, 'pathspec-from-file');
-    return tracked('write', {
-      ...shared(given),
-      isAll: isListed || hasFlag(given, 'f force'),
-      onlyChanged: ({ revisions, paths }) => revisions === 0 || (paths === 0 && !isListed),
-    });
-  },
-);
-
-const restore = subcommand(
-  `-SWpqm23 -s: source: staged worktree patch quiet progress ours theirs merge conflict: overlay
-  no-overlay ignore-unmerged recurse-submodules pathspec-from-file:`,
-  (given) => {
-    if (hasFlag(given, 'S staged') && !hasFlag(given, 'W worktree')) return undefined;
-    const isAll = hasFlag(given, 'pathspec-from-file');
-    const onlyChanged = hasFlag(given, 's source') ? never : always;
-    return tracked('write', { paths: given.operands, isAll, onlyChanged });
-  },
-);
-
-const reset = subcommand('-qpN hard soft mixed merge keep quiet patch', (given) =>
-  hasFlag(given, 'hard keep merge')
-    ? tracked('write', { isAll: true, onlyChanged: always })
-    : undefined,
-);
-
-const rm = subcommand(
-  `-rfqn cached dry-run force quiet ignore-unmatch sparse pathspec-from-file: pathspec-file-nul`,
-  (given) => {
-    if (isOn(given, 'cached') || isOn(given, 'n dry-run')) return undefined;
-    const isAll = hasFlag(given, 'pathspec-from-file');
-    return tracked('write', { paths: given.operands, isAll });
-  },
-);
-
-const checkoutIndex = subcommand('-afnquz all force prefix: temp stage: stdin index', (given) => {
-  const paths = given.operands;
-  const isAll = hasFlag(given, 'a all stdin');
-  return hasFlag(given, 'prefix temp')
-    ? tracked('read', { paths, isAll })
-    : tracked('write', { paths, isAll, onlyChanged: always });
-});
-
-/** Interactive forms print what has changed. */
-const asking = subcommand(
-  `-pAuvnfeiaqs -mFCct: patch interactive edit dry-run verbose message: file: author: date: fixup:
-  squash: cleanup: trailer: template: pathspec-from-file:`,
-  (given) => {
-    const rehearses = hasFlag(given, 'dry-run') && hasFlag(given, 'v verbose');
-    if (!rehearses && !hasFlag(given, 'p i e patch interactive')) return undefined;
-    const onlyChanged = rehearses ? never : always;
-    return tracked('read', { paths: given.operands, isAll: true, onlyChanged });
-  },
-);
-
-const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  show: subcommand(HISTORY, (given) => history(given, { byDefault: true })),
-  log: listed,
-  reflog: listed,
-  whatchanged: listed,
-  diff,
-  difftool: everything,
-  'diff-tree': listed,
-  'diff-index': listed,
-  'diff-files': listed,
-  'format-patch': everything,
-  'range-diff': everything,
-  'merge-tree': everything,
-  'fast-export': everything,
-  'unpack-file': catFile,
-  'cat-file': catFile,
-  archive,
-  grep,
-  status: subcommand('-sbuvz verbose', (given) =>
-    hasFlag(given, 'v verbose') ? tracked('read', { isAll: true }) : undefined,
-  ),
-  stash,
-  clean,
-  checkout,
-  'checkout-index': checkoutIndex,
-  restore,
-  reset,
-  rm,
-  mv: (words) => ({ trees: treesOf([literalWord('mv'), ...words], ALONE) }),
-  add: asking,
-  stage: asking,
-  commit: asking,
-};
 
 const NONE = { tracked: [], trees: [], outside: [] };
 const ELSEWHERE = /^--(git-dir|work-tree|bare|namespace)(=|$)/;
@@ -281,43 +261,11 @@ const ELSEWHERE = /^--(git-dir|work-tree|bare|namespace)(=|$)/;
 const OTHER_PATHS = /^--(literal|glob|noglob|icase)-pathspecs$/;
 
 /** Undefined when the command has no subcommand that is known to take files in. */
-export const gitUseOf = memoised(useOf);
-
-function useOf(words: readonly ShellWord[]): GitUse | undefined {
-  const rest = words.slice(1);
-  const at = gitSubcommandAt(rest);
-  const use = own(GIT_SUBCOMMANDS, rest[at]?.value ?? '')?.(rest.slice(at + 1));
-  if (use === undefined) return undefined;
-  const leading = rest.slice(0, at).map(({ value }) => value);
-  const moves = leading.filter((_, index) => leading[index - 1] === '-C');
-  const elsewhere = leading.find((value) => ELSEWHERE.test(value) || OTHER_PATHS.test(value));
-  return { ...NONE, ...use, moves, elsewhere };
-}
-
-/** What a git command does to the files that git keeps, in the working tree or in its store. */
-export interface TrackedUse {
-  readonly access: 'read' | 'write';
-  /** Operands that are paths where such a path exists, and revisions where not. */
-  readonly open: readonly ShellWord[];
-  /** A `--` stands behind them: then they are revisions, whatever exists. */
-  readonly openAreRevisions?: boolean;
-  readonly paths: readonly ShellWord[];
-  /** Without a path: everything, or only what is named in another way. */
-  readonly scope: 'all' | 'named';
-  /** An operand that is decided at run time may be the name of any content. */
-  readonly byContent?: true;
-  /** Whether only files are touched that differ from what git has. */
-  readonly onlyChanged: (given: { revisions: number; paths: number }) => boolean;
-}
-
-export interface GitUse {
-  /** Directories of `-C`. */
-  readonly moves: readonly string[];
-  /** An option that leads it to another repository. */
-  readonly elsewhere?: string;
-  readonly tracked: readonly TrackedUse[];
-  /** What it goes through on the disk. */
-  readonly trees: readonly TreeUse[];
-  /** What it goes through outside of any repository. */
-  readonly outside: readonly TreeUse[];
-}
+export const gitUseOf = memoised((words: readonly ShellWord[]): takes.GitUse | undefined => {
+  const { row, leading, rest, moves } = gitCall(words);
+  const taken = row.takes?.(rest);
+  if (taken === undefined) return undefined;
+  const values = leading.map(({ value }) => value);
+  const elsewhere = values.find((value) => ELSEWHERE.test(value) || OTHER_PATHS.test(value));
+  return { ...NONE, ...taken, moves, elsewhere };
+});

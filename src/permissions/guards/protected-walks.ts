@@ -6,7 +6,8 @@ import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
 import { HERE } from '../shell/effects/program.js';
 import type { CommandContext, FoundFile } from '../shell/effects/recursion.js';
-import { type TreeUse, treesOf } from '../shell/effects/uses.js';
+import type { TreeUse } from '../shell/effects/trees.js';
+import { treesOf } from '../shell/effects/uses.js';
 import { mayWriteUnknown, possibleFileUse } from '../shell/file-commands.js';
 import {
   literalWord,

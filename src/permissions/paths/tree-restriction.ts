@@ -5,7 +5,8 @@ import { gitUseOf } from '../git/subcommands.js';
 import { restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { CommandContext } from '../shell/effects/recursion.js';
-import { type TreeUse, treesOf } from '../shell/effects/uses.js';
+import type { TreeUse } from '../shell/effects/trees.js';
+import { treesOf } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
 import { contextOf, restrictingUses, surest, type TreePlace, treeLook } from './tree-uses.js';
 

@@ -4,7 +4,7 @@ import type { CallView } from '../gate/view.js';
 import { pathRulesIn, restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { CommandContext, TreeTarget } from '../shell/effects/recursion.js';
-import type { TreeUse } from '../shell/effects/uses.js';
+import type { TreeUse } from '../shell/effects/trees.js';
 import type { SimpleCommand } from '../shell/model.js';
 import {
   searchTree,

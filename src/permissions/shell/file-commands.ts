@@ -1,12 +1,12 @@
 import { memoised } from '../../lib/memo.js';
 import { wordSet } from '../../lib/patterns/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
+import { gitCall } from '../git/subcommands.js';
 import { withoutBraces } from './braces.js';
 import type { Effect, PathEffect } from './effects/effect.js';
 import { effectsOfProgram, type OperandForm, type Program } from './effects/program.js';
 import { type FileUse, readOnlyUse, rowOf } from './effects/uses.js';
 import { programOf, type ShellWord } from './model.js';
-import { gitSubcommandAt } from './programs/git.js';
 
 /** Programs that change files where `-i` is given. */
 export const EDITS_IN_PLACE =
@@ -120,7 +120,7 @@ function writesOf(
   const isOpen = row?.restrictsOnly === true || effects.some(({ kind }) => kind === 'unknown');
   const isLast = row?.operands === 'copy' || row?.operands === 'read-write';
   const named = !isOpen || row === undefined ? [] : isLast ? operands.slice(-1) : [];
-  if (program === 'git') return [...(gitWrites(rest, operands) ?? []), ...outputs];
+  if (program === 'git') return [...gitWrites(words, operands), ...outputs];
   const changesAll =
     (isOpen && row !== undefined && CHANGES.has(row.operands)) ||
     effects.some(isFound) ||
@@ -264,41 +264,8 @@ export function knownWrites(words: readonly ShellWord[]): readonly string[] {
   return possibleFileUse(words).writes;
 }
 
-/** Settings by which git runs a program or trusts another file: as good as writing its file by hand. */
-const RUN_BY_GIT =
-  /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack|guitool|hook|tar|sendemail|imap)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(interactive\.difffilter|gc\.recentobjectshook|lfs\.customtransfer\..+\.path|init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;
-
-/** Files that `git config` writes, where that matters to others than git's own bookkeeping. */
-function gitConfigWrites(rest: readonly ShellWord[]): readonly string[] {
-  const files = rest.flatMap((word, index) => {
-    const file = /^(?:-f|--file=?)(.*)$/s.exec(word.value)?.[1];
-    return file === '' ? [rest[index + 1]?.value ?? ''] : (file ?? []);
-  });
-  const values = rest.map(({ value }) => value);
-  const at = values.findIndex((value) => RUN_BY_GIT.test(value));
-  const looks = values.some((value) => /^--(get|unset|list|show)|^(get|list|unset)$/.test(value));
-  const isSet = at !== -1 && !looks && values[at + 1] !== undefined;
-  // fail-closed: an editor, or another name for a section, may set any of them.
-  const isAny = values.some((value) =>
-    /^(-e|--ed\w*|edit|--rename-s\S*|rename-section)$/.test(value),
-  );
-  return isSet || isAny ? [...files, '.git/config'] : files;
-}
-
-/** Subcommands of git that change the files they name. */
-const GIT_WRITES =
-  /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|credential-store|fast-import|index-pack|init|mailinfo|mailsplit|merge-file|mv|pack-objects|read-tree|reset|restore|revert|rm|stash|submodule|switch|worktree)$/;
-
-/** Files that git writes because it is told to; undefined where its subcommand names none. */
-function gitWrites(
-  rest: readonly ShellWord[],
-  operands: readonly string[],
-): readonly string[] | undefined {
-  const values = rest.map(({ value }) => value);
-  const subcommand = values[gitSubcommandAt(rest)];
-  if (subcommand === 'config') return gitConfigWrites(rest);
-  // Hooks of a template go into the repository that is there.
-  const isTemplate = values.some((value) => /^--te|templatedir/i.test(value));
-  const hooks = subcommand === 'init' && isTemplate ? ['.git/hooks'] : [];
-  return GIT_WRITES.test(subcommand ?? '') ? [...operands, ...hooks] : undefined;
+/** Files that git writes because it is told to. */
+function gitWrites(words: readonly ShellWord[], operands: readonly string[]): readonly string[] {
+  const { row } = gitCall(words);
+  return [...(row.writes === true ? operands : []), ...(row.also?.(words.slice(1)) ?? [])];
 }

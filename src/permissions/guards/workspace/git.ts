@@ -1,18 +1,15 @@
-import { own } from '../../../lib/own.js';
-import { wordSet } from '../../../lib/patterns/word-set.js';
 import { isAbsolute, join } from '../../../platform/fs/paths.js';
 import { parseGitConfig } from '../../git/config.js';
+import { isHarmlessSetting } from '../../git/settings.js';
+import { type GitCall, gitCall, gitSubcommand } from '../../git/subcommands.js';
 import type { PathJudge } from '../../paths/paths.js';
 import { readOnlyUse } from '../../shell/effects/uses.js';
 import { literalWord, type ShellWord } from '../../shell/model.js';
 import { type Fence, isWithin } from './places.js';
 
-/** A git command apart from the options in front of its subcommand. */
-interface GitCall {
-  readonly subcommand?: string | undefined;
+/** A git command that may lead git elsewhere. */
+interface FencedCall extends Omit<GitCall, 'leading' | 'rest'> {
   readonly rest: readonly string[];
-  /** Directories of `-C`. */
-  readonly moves: readonly string[];
   /** An option that leads git elsewhere, or makes it start a program. */
   readonly redirect?: string;
 }
@@ -20,43 +17,22 @@ interface GitCall {
 const REDIRECTS =
   /^--(git-dir|work-tree|exec-path|config-env|namespace|super-prefix|bare|attr-source)(=|$)/;
 
-export function readGit([, ...words]: readonly ShellWord[]): GitCall {
-  const values = words.map(({ value }) => value);
-  const moves: string[] = [];
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] ?? '';
-    const setting = value === '-c' ? (values[++at] ?? '') : /^-c(.+)$/s.exec(value)?.[1];
-    if (value === '-C') moves.push(values[++at] ?? '');
-    else if (value.startsWith('-C')) moves.push(value.slice(2));
-    else if (REDIRECTS.test(value)) return { rest: [], moves, redirect: value };
-    else if (setting !== undefined && !isHarmless(setting)) {
-      return { rest: [], moves, redirect: `-c ${setting}` };
-    } else if (!value.startsWith('-') && setting === undefined) {
-      return { subcommand: value, rest: values.slice(at + 1), moves };
-    }
-  }
-  return { rest: [], moves };
+export function readGit(words: readonly ShellWord[]): FencedCall {
+  const { leading, rest, ...call } = gitCall(words);
+  const redirect = leading.map(({ value }, at) => redirectOf(value, leading[at + 1]?.value ?? ''));
+  return {
+    ...call,
+    rest: rest.map(({ value }) => value),
+    redirect: redirect.find((one) => one !== undefined),
+  };
 }
 
-/**
- * Settings that neither run anything nor lead anywhere. All trees share one configuration, so what is
- * written here counts for the main checkout too.
- */
-const HARMLESS_KEY =
-  /^(user\.(name|email|signingkey)|author\.(name|email)|committer\.(name|email)|branch\.[^\n]+\.(remote|merge|rebase|description)|init\.defaultbranch|push\.(default|autosetupremote|followtags)|pull\.(rebase|ff)|merge\.(ff|conflictstyle|renamelimit|log|stat)|rebase\.(autostash|autosquash|stat)|fetch\.prune|commit\.(verbose|gpgsign)|tag\.gpgsign|core\.(quotepath|autocrlf|eol|filemode|ignorecase|abbrev|safecrlf|whitespace|commentchar|longpaths|precomposeunicode)|color\.[\w.-]+|column\.[\w-]+|diff\.(algorithm|renames|renamelimit|context|noprefix|mnemonicprefix|colormoved|wserrorhighlight|submodule)|log\.(date|decorate|abbrevcommit|showsignature|follow)|status\.[\w-]+|advice\.[\w-]+|rerere\.(enabled|autoupdate)|blame\.[\w-]+|grep\.(linenumber|patterntype|extendedregexp|fullname)|gc\.auto|index\.version|protocol\.version|http\.(postbuffer|lowspeedlimit|lowspeedtime|version)|i18n\.\w+|format\.pretty|pretty\.[\w-]+|versionsort\.suffix|stash\.\w+|pack\.threads)$/i;
-
-/** fail-closed: of a setting that is not known nobody can say what it starts. */
-function isHarmless(setting: string): boolean {
-  // A branch whose remote is `.` is pushed to this very repository.
-  if (/^branch\.[^=]*\.remote=(?![\w-][\w.-]*$)/is.test(setting)) return false;
-  return HARMLESS_KEY.test(setting.replace(/=.*$/s, ''));
+function redirectOf(value: string, next: string): string | undefined {
+  if (REDIRECTS.test(value)) return value;
+  const setting = value === '-c' ? next : /^-c(.+)$/s.exec(value)?.[1];
+  return setting === undefined || isHarmlessSetting(setting) ? undefined : `-c ${setting}`;
 }
 
-/** Subcommands that change files all over the tree. */
-const TREE_WIDE = wordSet(
-  `checkout switch reset restore stash merge rebase pull cherry-pick revert am apply clean submodule
-  read-tree checkout-index sparse-checkout bisect filter-branch filter-repo subtree`,
-);
 const DANGEROUS = [
   '--ignore-other-worktrees',
   '--unsafe-paths',
@@ -65,9 +41,6 @@ const DANGEROUS = [
   '--reference',
   '--template',
 ];
-/** They take names of branches, remotes or settings. */
-const TAKES_NAMES = /^(fetch|pull|push|branch|remote|switch|symbolic-ref|config|worktree)$/;
-
 /**
  * Why a git command may not run, whatever files it names. `whole`: the workspace is a whole working tree; else
  * it is a part of one, and commands for all of the tree reach beyond it.
@@ -76,7 +49,7 @@ export function gitProblem(
   words: readonly ShellWord[],
   { whole }: { readonly whole: boolean },
 ): string | undefined {
-  const { subcommand = '', rest, redirect } = readGit(words);
+  const { name: subcommand, row, rest, redirect } = readGit(words);
   if (redirect !== undefined) return `\`git ${redirect}\` leads git to another place`;
   if (subcommand === 'worktree' && rest[0] !== 'list') {
     return '`git worktree` changes the trees of others';
@@ -93,12 +66,12 @@ export function gitProblem(
   // A file by the name of `HEAD:main` would be put in the place of a pattern.
   const wild = words.findIndex(({ pattern }) => pattern !== undefined);
   const isEarly = wild <= words.findIndex(({ value }) => value === subcommand);
-  if (wild !== -1 && (isEarly || TAKES_NAMES.test(subcommand))) {
+  if (wild !== -1 && (isEarly || row.names === true)) {
     return `\`${words[wild]?.raw}\` is no plain word for git`;
   }
   const taken = movesBranches(subcommand, rest, { whole });
   if (taken !== undefined) return `\`git ${taken}\` may move a branch that others work on`;
-  return !whole && TREE_WIDE.has(subcommand)
+  return !whole && row.wide === true
     ? `\`git ${subcommand}\` changes files all over the repository, of which this agent works in one directory`
     : undefined;
 }
@@ -142,18 +115,16 @@ function configProblem(rest: readonly string[]): string | undefined {
   const [key, ...values] = first === 'set' || first === 'unset' ? operands.slice(1) : operands;
   if (key === undefined) return rest.length === 0 ? undefined : rest.join(' ');
   const settings = values.map((value) => `${key}=${value}`);
-  return [key, ...settings].every(isHarmless) ? undefined : key;
+  return [key, ...settings].every(isHarmlessSetting) ? undefined : key;
 }
-
-/** Subcommands that put nothing into the working tree. */
-const PLACES_NOTHING =
-  /^(add|stage|rm|commit|push|fetch|branch|tag|config|remote|gc|prune|notes|init|fsck|maintenance|repack|update-index|update-ref|write-tree|commit-tree|hash-object|mktree|rerere|bundle|archive|ls-remote|grep|help|version|var|whatchanged|range-diff|cherry|diff-index|diff-files|show-branch|verify-commit|verify-tag|format-patch|request-pull)$/;
 
 /** Whether files of the working tree, links among them, may be others afterwards. */
 export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
-  const { subcommand = '', rest } = readGit(words);
+  const { name: subcommand, row, rest, redirect } = readGit(words);
+  // fail-closed: what it starts may place any file.
+  if (redirect !== undefined) return true;
   if (
-    PLACES_NOTHING.test(subcommand) ||
+    row.keepsTree === true ||
     readOnlyUse(['git', subcommand, ...rest].map(literalWord)) !== undefined
   ) {
     return false;
@@ -165,23 +136,6 @@ export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
   return !(isNew && rest.length === 2);
 }
 
-/** Subcommands that move branches, or change the objects and references that all worktrees share. */
-const SHARED = wordSet(
-  `update-ref fast-import receive-pack send-pack filter-branch filter-repo replay replace gc prune prune-packed
-  repack pack-refs pack-redundant multi-pack-index maintenance refs unpack-objects index-pack`,
-);
-
-/** Others do so with such a word. */
-const SHARED_WITH: Readonly<Record<string, RegExp>> = {
-  reflog: /^(expire|delete|drop|write)$/,
-  'symbolic-ref': /^(-[a-z]*d|--d)/,
-  checkout: /^-[a-zA-Z]*B/,
-  switch: /^(-[a-zA-Z]*C|--force-)/,
-  fetch: /^(-[a-zA-Z0-9]*u|--update-h)/,
-  pull: /^(-[a-zA-Z0-9]*u|--update-h)/,
-  subtree: /^push$/,
-};
-
 /**
  * What moves or renames branches although they are checked out elsewhere, the one of the main checkout
  * among them. Other commands leave those alone by themselves.
@@ -191,8 +145,9 @@ export function movesBranches(
   rest: readonly string[],
   { whole }: { readonly whole: boolean },
 ): string | undefined {
-  if (SHARED.has(subcommand)) return subcommand;
-  const word = rest.find((value) => own(SHARED_WITH, subcommand)?.test(value) === true);
+  const { shared } = gitSubcommand(subcommand);
+  if (shared === true) return subcommand;
+  const word = rest.find((value) => shared?.test(value) === true);
   if (word !== undefined) return `${subcommand} ${word}`;
   const named = textlessOperands(rest).filter((value) => !value.startsWith('-'));
   switch (subcommand) {

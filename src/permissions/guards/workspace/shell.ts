@@ -205,8 +205,8 @@ async function* needsOfGit(words: Words, command: SimpleCommand, line: Line): Ne
   if (unknown !== undefined) yield unreadable(`git is given ${unknown.raw}`);
   const problem = gitProblem(words, { whole: fence.isolation !== undefined });
   if (problem !== undefined) yield `${problem}; run git in ${fence.workspace} without it`;
-  const { subcommand, rest, moves } = readGit(words);
-  const pushed = subcommand === 'push' && (await pushProblem(rest, { fence, judge: view.judge }));
+  const { name, rest, moves } = readGit(words);
+  const pushed = name === 'push' && (await pushProblem(rest, { fence, judge: view.judge }));
   if (pushed) yield pushed;
   let from = command.directories;
   for (const move of moves) {

@@ -4,7 +4,8 @@ import type { Effect, PathEffect } from './effect.js';
 import { effectsOfWords } from './effects.js';
 import { parseOptions } from './options.js';
 import { effectsOfProgram, HERE, type Program } from './program.js';
-import type { CommandContext, Recursion } from './recursion.js';
+import type { CommandContext } from './recursion.js';
+import { isPath, type TreeUse, treesAmong } from './trees.js';
 
 /** A command that changes nothing, and the files that it may look at. */
 interface ReadOnlyUse {
@@ -77,31 +78,12 @@ export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
   return row?.operands === 'delete' ? parseOptions(words.slice(1), row.options).operands : [];
 }
 
-/** A directory that a command goes through by itself. */
-export interface TreeUse extends Recursion {
-  /** Where it begins, relative to the command's directory. */
-  readonly start: ShellWord;
-  /** What it does to what it finds; `delete`: it takes the start away as a whole. */
-  readonly access: PathEffect['access'];
-  /** Directories that it goes to first. */
-  readonly moves?: readonly string[];
-}
-
 /** The trees that a command goes through and opens or changes files of. */
 export function treesOf(words: readonly ShellWord[], context: CommandContext): readonly TreeUse[] {
   const row = rowOf(words);
   if (row === undefined) return [];
-  const paths = effectsOfProgram(row, words.slice(1), context).filter(isPath);
-  const deleted = new Set(paths.flatMap((one) => (one.access === 'delete' ? [one.target] : [])));
-  return paths.flatMap(({ access, target: start, moves = [], recursion }) => {
-    if (recursion === undefined || recursion.namesOnly === true || recursion.made === true)
-      return [];
-    // What is moved is read as well.
-    if (access === 'read' && deleted.has(start)) return [];
-    const changes = recursion.handedTo?.some((run) => readOnlyUse(run) === undefined) === true;
-    const use = { ...recursion, start, moves: moves.map(({ value }) => value) };
-    return [{ ...use, access: changes ? 'write' : access }];
-  });
+  const effects = effectsOfProgram(row, words.slice(1), context);
+  return treesAmong(effects, (run) => readOnlyUse(run) !== undefined);
 }
 
 /** Whether a command may go into directories, to list, open, change or make files there. */
@@ -115,8 +97,4 @@ export function goesThrough(words: readonly ShellWord[]): boolean {
 /** The row of a program wherever it lies. Some systems take `GREP` for `grep`. */
 export function rowOf(words: readonly ShellWord[]): Program | undefined {
   return modelOf(programOf(words)?.toLowerCase());
-}
-
-function isPath(effect: Effect): effect is PathEffect {
-  return effect.kind === 'path';
 }

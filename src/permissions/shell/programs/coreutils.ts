@@ -148,7 +148,7 @@ const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive',
   facts,
 });
 
-const MV = program(
+export const MV = program(
   `-fnuv -T=exact -t:write force no-clobber update verbose no-target-directory=exact target-directory:write
   -S:unsure suffix:unsure`,
   'move',

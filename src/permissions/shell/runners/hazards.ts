@@ -1,10 +1,10 @@
 import { own } from '../../../lib/own.js';
 import { wordSet } from '../../../lib/patterns/word-set.js';
+import { GIT_LOOKS, gitSubcommandAt } from '../../git/subcommands.js';
 import { effectsOfWords } from '../effects/effects.js';
 import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
 import { uncoveredOptions } from '../effects/program.js';
 import { literalWord, nameOf, programOf, type ShellWord } from '../model.js';
-import { GIT_LOOKS, gitSubcommandAt } from '../programs/git.js';
 import { modelOf } from '../programs/index.js';
 import { assignsByFormat } from '../programs/text.js';
 import { isTransparent } from '../programs/wrappers.js';
