@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import type { SubcommandFacts } from '../shell/effects/program.js';
+import type { SubcommandFacts } from '../shell/effects/facts.js';
 import { simpleFileUse } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
 import { factsOf } from '../shell/programs/index.js';

@@ -1,6 +1,7 @@
 import { own } from '../../../lib/own.js';
 import { unknown } from '../effects/effect.js';
-import { custom, type Program, type ProgramFacts, rows } from '../effects/program.js';
+import type { ProgramFacts } from '../effects/facts.js';
+import { custom, type Program, rows } from '../effects/program.js';
 import { programOf, type ShellWord } from '../model.js';
 import { ARCHIVE } from './archive.js';
 import { COMPILERS } from './compilers.js';

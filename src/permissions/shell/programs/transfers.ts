@@ -1,4 +1,5 @@
 import { type Effect, reads, writes } from '../effects/effect.js';
+import type { ProgramFacts } from '../effects/facts.js';
 import {
   type GivenOptions,
   hasFlag,
@@ -7,13 +8,7 @@ import {
   parseOptions,
   valuesOf,
 } from '../effects/options.js';
-import {
-  custom,
-  isElsewhere,
-  type Program,
-  type ProgramFacts,
-  program,
-} from '../effects/program.js';
+import { custom, isElsewhere, type Program, program } from '../effects/program.js';
 import { leftOutBy, type Recursion } from '../effects/recursion.js';
 import type { ShellWord } from '../model.js';
 

@@ -1,6 +1,7 @@
 import { type Effect, unknown } from '../effects/effect.js';
+import type { ProgramFacts } from '../effects/facts.js';
 import type { GivenOptions } from '../effects/options.js';
-import { type Program, type ProgramFacts, program } from '../effects/program.js';
+import { type Program, program } from '../effects/program.js';
 
 /** Without an argument it waits for code. */
 export const needsOption = ({ flags, operands }: GivenOptions): readonly Effect[] =>
