@@ -68,6 +68,7 @@ export { knownLimits } from './model/catalog/models.js';
 export { readAskAnswer } from './permissions/gate/questions.js';
 export type { AskAnswer, Asker, AskRequest } from './permissions/gate/types.js';
 export { describeRule, suggestedUpdates } from './permissions/grants/suggest.js';
+export { RULE_TOOLS } from './permissions/rules/tools.js';
 export { systemClock } from './platform/clock.js';
 export { nodeFileSystem } from './platform/fs/node-fs.js';
 export { expandHome, homeDirectory, resolve as resolvePath } from './platform/fs/paths.js';
@@ -89,6 +90,7 @@ export {
   openTranscripts,
   projectKeyOf,
 } from './session/transcripts.js';
+export { matcherFaults } from './settings/schema/matcher.js';
 export type { ProjectTrust } from './settings/trust/project-trust.js';
 export type { TrustCheck } from './settings/trust/types.js';
 

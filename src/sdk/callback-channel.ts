@@ -101,7 +101,10 @@ async function handle(deps: Handling, request: Message, asked: Asked): Promise<u
       const { callback_id: id, input, tool_use_id: toolUseId } = question;
       const callback = deps.callbacks.hooks.get(id);
       if (callback === undefined) throw new Error(`No hook callback of the id ${id}`);
-      return await callback(input, toolUseId, { signal: asked.signal });
+      const answer: unknown = await callback(input, toolUseId, { signal: asked.signal });
+      // fail-closed: JSON writes NaN as null, which is no opinion.
+      if (typeof answer === 'number') throw new TypeError('the answer is a number');
+      return answer;
     }
     case 'mcp_message': {
       const reply = await deps.servers.dispatch(question.server_name, question.message);

@@ -3,6 +3,7 @@ import { PortcullisError } from '../errors.js';
 import type { HostedConfig } from '../server/host-session.js';
 import type { HostSessionOptions } from '../server/serve-host.js';
 import type { PartitionedServers } from './mcp-host.js';
+import { checkOptions, optionOfFlag } from './option-types.js';
 import { readSettings } from './settings-option.js';
 import type { Options } from './types/index.js';
 
@@ -17,6 +18,7 @@ export async function readOptions(
   options: Options,
   { external }: PartitionedServers,
 ): Promise<ReadOptions> {
+  checkOptions(options);
   const cwd = resolvePath(workingDirectory(), options.cwd ?? '.');
   const { canUseTool, permissionPromptToolName, permissionPrompts } = options;
   const { switches, values, warnings } = readExtraArgs(options.extraArgs);
@@ -159,19 +161,28 @@ const SWITCHES: readonly string[] = [
   'verbose',
 ];
 const VALUES: readonly string[] = ['name', 'script'];
+/** Flags that restrict and are called otherwise than an option. */
+const RESTRICTING = /^-*(plugin-dir|bare$|plan-mode-required$)/;
+
+function insteadOf(flag: string): string {
+  if (flag.includes('plugin-dir')) return 'plugins';
+  return optionOfFlag(flag) ?? 'settingSources or permissionMode';
+}
 
 function readExtraArgs(given: Options['extraArgs'] = {}): ExtraArgs {
   const switches = new Set<string>();
   const values = new Map<string, string>();
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    // fail-closed: a plugin that is left out may have brought a guard.
-    if (name.startsWith('plugin-dir')) {
-      throw usage(`extraArgs: --${name} is not read here`, 'use the option plugins');
-    }
-    if (SWITCHES.includes(name)) switches.add(name);
+    const isSwitch = SWITCHES.includes(name);
+    // fail-closed: `{ trust: 'false' }` turns nothing on.
+    if (isSwitch && value !== null) throw usage(`extraArgs: --${name} takes no value`);
+    if (isSwitch) switches.add(name);
     else if (VALUES.includes(name) && value !== null) values.set(name, value);
-    else warnings.push(`extraArgs: --${name} is not known here and has no effect`);
+    else if (RESTRICTING.test(name) || optionOfFlag(name) !== undefined) {
+      // fail-closed: a plugin or a limit that is left out may have held something back.
+      throw usage(`extraArgs: --${name} is not read here`, `use the option ${insteadOf(name)}`);
+    } else warnings.push(`extraArgs: --${name} is not known here and has no effect`);
   }
   return { switches, values, warnings };
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import { NO_AUTO_MODE, PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { ACKNOWLEDGED, ControlError, type Handler, StartFailed, text } from './control-request.js';
-import { misspeltEvent } from './host-callbacks.js';
+import { registrationProblem } from './host-callbacks.js';
 import type { Message } from './inbound.js';
 import { initializeAnswer } from './initialize.js';
 
@@ -130,8 +130,8 @@ const IN_TIME: LateFields = { refused: [], ignored: [] };
 /** Where the session is still to be opened, opening it judges the request. */
 function readLate(opened: Message | undefined, request: Message): LateFields {
   if (opened === undefined) return IN_TIME;
-  const misspelt = misspeltEvent(request.hooks);
-  if (misspelt !== undefined) throw new ControlError('invalid_request', `initialize: ${misspelt}`);
+  const wrong = registrationProblem(request.hooks);
+  if (wrong !== undefined) throw new ControlError('invalid_request', `initialize: ${wrong}`);
   return lateFields(opened, request);
 }
 

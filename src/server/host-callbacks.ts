@@ -1,4 +1,4 @@
-import type { CallbackEntry, HostCallbacks } from '../app.js';
+import { type CallbackEntry, type HostCallbacks, matcherFaults, RULE_TOOLS } from '../app.js';
 import { isRecord } from '../lib/own.js';
 import { editDistance } from '../lib/text/nearest.js';
 import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
@@ -88,10 +88,10 @@ function unknownEvents(names: readonly string[]): readonly string[] {
 }
 
 /**
- * A registration that can only have been meant for an event that there is.
- * fail-closed: its callbacks would guard nothing, although their author believes that they do.
+ * Why callbacks of a registration would never be asked: its event, or the tool that its matcher names, is misspelt.
+ * fail-closed: they would guard nothing, although their author believes that they do.
  */
-export function misspeltEvent(hooks: unknown): string | undefined {
+export function registrationProblem(hooks: unknown): string | undefined {
   if (!isRecord(hooks)) return undefined;
   for (const name of unknownEvents(Object.keys(hooks))) {
     const meant = EVENTS.find((event) => editDistance(plain(name), plain(event)) <= 1);
@@ -99,7 +99,7 @@ export function misspeltEvent(hooks: unknown): string | undefined {
       return `there is no hook event ${JSON.stringify(name.slice(0, 100))}; did you mean ${meant}?`;
     }
   }
-  return undefined;
+  return matcherFaults(hooks, Object.keys(RULE_TOOLS)).find(({ stops }) => stops)?.message;
 }
 
 /** Case, blanks and dashes are what people get wrong first. Longer names are no slips of the pen. */

@@ -1,3 +1,4 @@
+import { SESSION_OPTIONS } from '../../build/generated/session-options.js';
 import {
   type Asker,
   type HostCallbacks,
@@ -10,7 +11,7 @@ import {
 import { PortcullisError } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
-import { misspeltEvent } from './host-callbacks.js';
+import { registrationProblem } from './host-callbacks.js';
 import type { Message } from './inbound.js';
 
 /** The other end of the wire, as a session sees it. */
@@ -42,8 +43,8 @@ export function hostConfig(
   initialize: Message,
   { host, asksHost }: { readonly host: Host; readonly asksHost: boolean },
 ): SessionConfig {
-  const misspelt = misspeltEvent(initialize.hooks);
-  if (misspelt !== undefined) throw new PortcullisError('usage', `initialize: ${misspelt}`);
+  const wrong = registrationProblem(initialize.hooks);
+  if (wrong !== undefined) throw new PortcullisError('usage', `initialize: ${wrong}`);
   const { title, agents, plugins, mcpConfig, ...given } = fieldsOf(initialize);
   return {
     emit: host.emit,
@@ -82,8 +83,19 @@ const NAMES = [
   'mcpServers',
 ] as const;
 
+const CARRIED: ReadonlySet<string> = new Set(NAMES);
+
 /** What `initialize` says of the session; it goes over the flags. */
 function fieldsOf(initialize: Message): Partial<SessionConfig> {
+  // fail-closed: a limit in a place where nobody reads it would hold nothing back.
+  const lost = Object.keys(SESSION_OPTIONS).find(
+    (name) => !CARRIED.has(name) && (initialize[name] ?? false) !== false,
+  );
+  if (lost !== undefined) {
+    throw new PortcullisError('usage', `initialize: ${lost} is not read here`, {
+      remedy: 'give it when the program is started',
+    });
+  }
   const raw = Object.fromEntries(NAMES.map((name) => [name, initialize[name]]));
   if (isRecord(raw.plugins)) raw.plugins = [raw.plugins];
   const read = readSessionOptions(raw, (name) => `initialize: ${name}`);

@@ -123,6 +123,14 @@ describe('a call that the program is asked about', () => {
     expect(world.project.exists('ok')).toBe(false);
   });
 
+  it('is no answer where it is no number', async () => {
+    const { world } = await play([bash('mkdir ok'), 'done'], {
+      allowedTools: ['Bash'],
+      hooks: { PreToolUse: [{ hooks: [async () => Number.NaN as never] }] },
+    });
+    expect(world.project.exists('ok')).toBe(false);
+  });
+
   it('is shown to hooks as a copy that they may change', async () => {
     const { world } = await play([bash('mkdir ok'), 'done'], {
       allowedTools: ['Bash'],

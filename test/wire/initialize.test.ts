@@ -9,17 +9,23 @@ const guard = { PreToolUse: [{ hookCallbackIds: ['g'] }] };
 const ofInit = (fields: object) => ({ subtype: 'initialize', ...fields });
 
 describe('a start that is refused', () => {
-  it.each([{ skills: 'all' }, { jsonSchema: 'x' }, { agents: [] }, { agents: 5 }])(
-    'where %j would be lost: initialize has no answer, a result says why',
-    async (fields) => {
-      const host = await wire();
-      host.send({ type: 'control_request', request_id: 'i', request: ofInit(fields) });
-      expect((await host.served).startError).toBeDefined();
-      expect(host.frames).toMatchObject([
-        { type: 'result', subtype: 'error_during_execution', is_error: true, num_turns: 0 },
-      ]);
-    },
-  );
+  it.each([
+    { skills: 'all' },
+    { jsonSchema: 'x' },
+    { agents: [] },
+    { agents: 5 },
+    { disallowedTools: ['Bash'] },
+    { permissionMode: 'plan' },
+    { tools: [] },
+    { hooks: { PreToolUse: [{ matcher: 'Bsh', hookCallbackIds: ['g'] }] } },
+  ])('where %j would be lost: initialize has no answer, a result says why', async (fields) => {
+    const host = await wire();
+    host.send({ type: 'control_request', request_id: 'i', request: ofInit(fields) });
+    expect((await host.served).startError).toBeDefined();
+    expect(host.frames).toMatchObject([
+      { type: 'result', subtype: 'error_during_execution', is_error: true, num_turns: 0 },
+    ]);
+  });
 
   it.each(['pretooluse', 'PreToolUse ', 'pre_tool_use', 'PreTolUse', 'PreToolUses'])(
     'for hooks of "%s", which can only be meant for another event',

@@ -174,6 +174,16 @@ describe('rules for agents that cannot be', () => {
     '**/reviewer',
     'main/reviewer#x',
     'main/main',
+    'mian',
+    'all',
+    'main|reviewer',
+    'main,reviewer',
+    '{main,reviewer}',
+    '.*',
+    'rev.*',
+    '^main$',
+    '!reviewer',
+    '"main"',
   ])('refuse the start when they restrict: %j', (pattern) => {
     expect(compile(pattern, { deny: [deny] }).problems).toMatchObject([
       { severity: 'fatal', file: '/p/settings.json', line: 3 },

@@ -136,10 +136,19 @@ function segmentsOf(pattern: string): readonly Segment[] {
     .map((name) => segmentOf(name, { ignoreCase: true }));
 }
 
+/** Signs of lists and of regular expressions. */
+const NOT_IN_NAMES = /[|,;()^$!{}<>"'`+\\]|\.[*+?]/;
+const MISSPELT_MAIN = /^(amin|mian|mani|mainn|maain|miain|mmain)$/i;
+const EVERY = /^(all|any|every|everyone|everybody)$/i;
+
 /** Why a pattern names no agent there could be. */
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.trim() === '') return 'it is empty';
   if (pattern !== pattern.trim() || /\s/.test(pattern)) return 'it holds blanks';
+  const sign = NOT_IN_NAMES.exec(pattern)?.[0];
+  if (sign !== undefined) return `${sign} is in the name of no agent, and * alone is a pattern`;
+  if (MISSPELT_MAIN.test(pattern)) return 'main is misspelt';
+  if (EVERY.test(pattern)) return 'every agent is written *';
   const names = pattern.split('/');
   if (names.some((name) => name === '')) return 'it has an empty part';
   if (!isPath(pattern)) return undefined;

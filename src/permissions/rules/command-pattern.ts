@@ -65,9 +65,15 @@ function commandProblem(spec: string, { kind, tool }: CommandContext): Malformed
       remedy: `Write ${tool}(command *) with the command that it is about.`,
     };
   }
+  if (isRestriction && /^![^\s=]/.test(text)) {
+    return {
+      why: 'rules have no exceptions, and whatever another rule covers stays covered',
+      remedy: 'Remove it, and list what is meant.',
+    };
+  }
   const names = program.split(/[|{},]/).filter(Boolean);
   const isPlain = names.length > 1 && names.every((name) => /^[\w./-]+$/.test(name));
-  const isList = isPlain && /^[^{]*\||^\{.*,.*\}$/.test(program);
+  const isList = isPlain && /^[^{]*[|,]|^\{.*,.*\}$/.test(program);
   if (isList && (isPattern || (isRestriction && (program === text || program.startsWith('{'))))) {
     return {
       why: `${program} is not one of several programs`,
@@ -80,7 +86,8 @@ function commandProblem(spec: string, { kind, tool }: CommandContext): Malformed
       remedy: `Write ${tool}(${text.replace(/:\s*/, ' ')}).`,
     };
   }
-  if (isPattern && isOddProgram(program)) {
+  const isExpression = isRestriction && /^\^|^\/.*\/$|.,$/.test(program);
+  if (isExpression || (isPattern && isOddProgram(program))) {
     return {
       why: `no program is called ${program}`,
       remedy: `Write ${tool}(program *) with its name as it is, without quotes, sets and backslashes.`,
@@ -101,7 +108,8 @@ function isOddProgram(program: string): boolean {
   if (program === '[') return false;
   const bare = program.replace(/\\[*()\\]/g, '');
   return (
-    /["[\]?^\\]|[{}|]/.test(bare.replace(/'[^']*'|\$\{\w+\}/g, '')) || /^'[\w./-]*'/.test(bare)
+    /["[\]?^\\]|[{}|]/.test(bare.replace(/'[^']*'|\$\{\w+\}/g, '')) ||
+    /^'([\w./-]*|.*\*)'/.test(bare)
   );
 }
 

@@ -10,6 +10,39 @@ function problemsOf(kind: RuleKind, text: string) {
   return parseRules(texts, { cwd: '/p', home: '/h' }).problems;
 }
 
+describe('restrictions on commands', () => {
+  it.each([
+    'Bash(!ls)',
+    'Bash(!ls *)',
+    'Bash(^rm)',
+    'Bash(^rm *)',
+    'Bash(/rm/)',
+    'Bash(rm,mv)',
+    'Bash(rm,mv *)',
+    'Bash(rm, mv *)',
+    "Bash('rm:*')",
+  ])('that are written as lists, exceptions or expressions stop the start: %s', (text) => {
+    expect(problemsOf('deny', text)).toMatchObject([{ severity: 'fatal' }]);
+  });
+
+  it.each([
+    'Bash([ -f x ])',
+    'Bash(! true)',
+    "Bash('my program' *)",
+    'Bash(/usr/bin/rm *)',
+    'Bash(a=1,2)',
+  ])('are kept where a command is written so: %s', (text) => {
+    expect(problemsOf('deny', text)).toEqual([]);
+  });
+});
+
+describe('a restriction on the root', () => {
+  it('is one on every file', async () => {
+    const rig = gateRig({ cwd: '/tmp', home: '/nowhere', mode: 'acceptEdits', deny: ['Edit(/)'] });
+    expect(await rig.outcome('Write', { file_path: '/tmp/a', content: '' })).toBe('denied');
+  });
+});
+
 describe('rules about skills', () => {
   it.each([
     ['Skill(deploy prod)', 'Skill(args:prod)'],

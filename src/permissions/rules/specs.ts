@@ -247,7 +247,7 @@ function pathSpec(
   const use = isGrant ? 'grant' : 'restrict';
   const everyTool = !isGrant || tool === 'Read' || tool === 'Edit';
   // People write absolute paths with one slash; for a restriction that reading counts too.
-  const isAbsolute = !isGrant && /^\/[^/]/.test(text);
+  const isAbsolute = !isGrant && /^\/(?!\/)/.test(text);
   return {
     kind: 'path',
     access,

@@ -56,6 +56,26 @@ describe('a misspelt or misplaced restriction stops the start', () => {
     ],
     [{ deny: ['Bash'] }, '`deny` is not a setting. Write it as permissions.deny.'],
     [
+      { 'permissions.deny': ['Bash'] },
+      '`permissions.deny` is not read as a path. Write {"permissions": {"deny": …}}.',
+    ],
+    [
+      { 'Permissions.dney': ['Bash'] },
+      '`Permissions.dney` is not a setting. Write it into permissions.',
+    ],
+    [
+      { 'portcullis.agents': { main: { deny: ['Bash'] } } },
+      '`portcullis.agents` is not read as a path. Write {"portcullis": {"agents": …}}.',
+    ],
+    [
+      { agents: { main: { deny: ['Bash'] } } },
+      '`agents` is not a setting, but holds `deny`. Write it as permissions.deny.',
+    ],
+    [
+      { settings: { permissions: { deny: ['Bash'] } } },
+      '`settings` is not a setting, but holds `deny`. Write it as permissions.deny.',
+    ],
+    [
       { defaultMode: 'plan' },
       '`defaultMode` is not a setting. Write it as permissions.defaultMode.',
     ],

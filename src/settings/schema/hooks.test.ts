@@ -218,11 +218,14 @@ describe('a hook that could not mean what is written', () => {
     ]);
   });
 
-  it.each(['', 'sub/*', 'a b', 'main//x'])('for no agent there could be: %j', (agents) => {
-    expect(checkOne('PreToolUse', hook, { agents })).toEqual([
-      expect.stringMatching(/^fatal 5: `hooks.PreToolUse\[0\].agents` names no agent: /),
-    ]);
-  });
+  it.each(['', 'sub/*', 'a b', 'main//x', 'main|reviewer', '.*', 'mian'])(
+    'for no agent there could be: %j',
+    (agents) => {
+      expect(checkOne('PreToolUse', hook, { agents })).toEqual([
+        expect.stringMatching(/^fatal 5: `hooks.PreToolUse\[0\].agents` names no agent: /),
+      ]);
+    },
+  );
 
   it('is none of these', () => {
     for (const one of ['Bash', 'Bash(git push *)', 'Edit(*.ts)', 'mcp__srv__*', 'bash(rm *)']) {

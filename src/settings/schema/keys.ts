@@ -41,12 +41,11 @@ interface Meaning {
 }
 
 function meaningOf(name: string, value: unknown, table: SettingTable): Meaning | undefined {
-  return (
-    wordOfOthers(name, value) ??
-    misplaced(name, value, table) ??
-    misspelt(name, table) ??
-    restrictionInside(value)
-  );
+  const exact =
+    wordOfOthers(name, value) ?? dotted(name, value, table) ?? misplaced(name, value, table);
+  if (exact !== undefined) return exact;
+  const near = misspelt(name, table);
+  return near?.restricts === true ? near : (restrictionInside(value) ?? near);
 }
 
 /** Names of restrictions and grants in flags, code and other programs. */
@@ -82,6 +81,34 @@ function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
   return strict.length === 0 || !isPlain || strict.some((one) => one === value);
 }
 
+/** Finds a key that is written as its way from the top: `"permissions.deny"`. */
+function dotted(name: string, value: unknown, table: SettingTable): Meaning | undefined {
+  const parts = name.split('.');
+  if (parts.length < 2) return undefined;
+  let node: SettingNode = { type: 'object', keys: table };
+  let restricts = false;
+  const way: string[] = [];
+  for (const part of parts) {
+    if (node.type !== 'object') break;
+    const [key, inner]: readonly [string?, SettingNode?] = keyOf(part, node.keys) ?? [];
+    if (key === undefined || inner === undefined) {
+      // fail-closed: a name that does not exist among restrictions was meant as one.
+      return way.length === 0
+        ? undefined
+        : { restricts, remedy: `Write it into ${way.join('.')}.` };
+    }
+    way.push(key);
+    restricts = inner.facts?.restricts ?? restricts;
+    node = inner;
+  }
+  const remedy = `Write ${way.map((key) => `{"${key}": `).join('')}…${'}'.repeat(way.length)}.`;
+  return { restricts: restricts && !WIDE_MODES.has(value), why: 'is not read as a path', remedy };
+}
+
+function keyOf(name: string, keys: SettingTable): readonly [string, SettingNode] | undefined {
+  return Object.entries(keys).find(([key]) => folded(key) === folded(name));
+}
+
 /** Words too common to reveal what was meant. */
 const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
 
@@ -114,15 +141,21 @@ function misspelt(name: string, table: SettingTable): Meaning | undefined {
   return { restricts, remedy: `Did you mean ${near}?` };
 }
 
+/** How far below an unknown key restrictions are looked for. */
+const DEEPEST = 4;
+
 /** Finds rules or hooks below an unknown key. */
-function restrictionInside(value: unknown): Meaning | undefined {
-  if (!isRecord(value)) return undefined;
+function restrictionInside(value: unknown, depth = 0): Meaning | undefined {
+  if (!isRecord(value) || depth > DEEPEST) return undefined;
   const inner = Object.keys(value).find(
     (name) =>
       Object.hasOwn(HOOK_EVENTS, name) ||
       ((name === 'deny' || name === 'ask') && Array.isArray(value[name])),
   );
-  if (inner === undefined) return undefined;
+  if (inner === undefined) {
+    const below = Object.values(value).map((one) => restrictionInside(one, depth + 1));
+    return below.find((one) => one !== undefined);
+  }
   const parent = Object.hasOwn(HOOK_EVENTS, inner) ? 'hooks' : 'permissions';
   const why = `is not a setting, but holds \`${inner}\``;
   return { restricts: true, why, remedy: `Write it as ${parent}.${inner}.` };
