@@ -173,6 +173,20 @@ describe.concurrent('an answer that is cut at the output limit', () => {
     await expectContinues(done);
   });
 
+  it('keeps a draft of a Write with millions of escapes', async () => {
+    const rawInput = `{"file_path":"big.txt","content":"${'\\u00e9'.repeat(2_500_000)}`;
+    const done = await run({
+      args: WRITING,
+      timeoutMs: 60_000,
+      script: [{ tool: 'Write', rawInput, stopReason: 'max_tokens' }, 'I see.'],
+    });
+    expect(done).toMatchObject({ exitCode: 0, scriptProblems: [] });
+    expect(done.toolResult(0)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('The 2500000 characters that arrived are kept as draft'),
+    });
+  });
+
   it('is asked to go on when it was text', async () => {
     const done = await run({
       script: [{ text: 'The first half, ', stopReason: 'max_tokens' }, 'the second half.'],

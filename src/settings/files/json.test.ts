@@ -43,6 +43,11 @@ describe('JSON', () => {
     expect(json.duplicates).toEqual([]);
   });
 
+  it('may hold a text with millions of escapes', () => {
+    const json = `"${'\\n'.repeat(5_000_000)}"`;
+    expect(parseLocatedJson(json)).toMatchObject({ ok: true, value: JSON.parse(json) });
+  });
+
   it('tells which keys stand twice', () => {
     const json = parseLocatedJson('{"a": {"x": 1},\n"b": 1,\n"a": {"x": 2}}');
     expect(json.ok && json.duplicates).toEqual([{ path: ['a'], line: 3 }]);

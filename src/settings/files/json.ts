@@ -76,8 +76,8 @@ export function readJsonAt(text: string, start: number): JsonReading {
 const MAX_DEPTH = 200;
 
 const BLANKS = /[ \t\n\r]*/y;
-/** A string up to its closing quote or its first error. */
-const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*/y;
+/** A piece of a string. Bounded, as a text with millions of escapes would overflow the stack of an expression. */
+const PIECE = /(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})){1,4096}/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** Reused, because creating an error per fault is slow; the fault is stored in the reader. */
@@ -196,7 +196,9 @@ class JsonReader {
   }
 
   #string(): string {
-    const text = this.#match(STRING);
+    const start = this.#at++;
+    for (let piece = ' '; piece !== ''; ) piece = this.#match(PIECE);
+    const text = this.#text.slice(start, this.#at);
     const end = this.#text.charAt(this.#at);
     if (end === '') this.#fail({ message: 'a text is not closed' });
     if (end === '\\') {

@@ -34,6 +34,14 @@ describe('salvageWrite', () => {
     expect(salvageWrite('{"content":"a\\ud83d\\ude00').content).toBe('a😀');
   });
 
+  it.each(['\\u00e9', 'a\\n'])('saves millions of %j', (unit) => {
+    const count = 3_500_000;
+    const found = salvageWrite(`{"file_path":"/p","content":"${unit.repeat(count)}`);
+    const text = JSON.parse(`"${unit}"`) as string;
+    expect(found.file_path).toBe('/p');
+    expect(found.content === text.repeat(count)).toBe(true);
+  });
+
   it('does not take a cut path for a path', () => {
     expect(salvageWrite('{"content":"x","file_path":"/etc/pass')).toEqual({ content: 'x' });
   });

@@ -1,3 +1,4 @@
+import { endOfString } from '../../lib/json.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
@@ -77,36 +78,48 @@ export function writeDraftTool(
   });
 }
 
-/** A key and its text, as far as it arrived; an escape that was cut ends it. */
-const PAIR = /\s*[{,]\s*"(\w+)"\s*:\s*"((?:[^"\\]+|\\u[0-9a-f]{4}|\\[^u])*)("?)\s*/iy;
+/** The beginning of a pair whose value is a text. */
+const PAIR = /\s*[{,]\s*"(\w+)"\s*:\s*"/y;
+/** Without a group where the escape is broken or cut. */
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([^u]))?/g;
 const ESCAPES = new Map(
   ['n\n', 't\t', 'r\r', 'b\b', 'f\f', '""', '\\\\', '//'].map((pair) => [pair[0], pair[1]]),
 );
 
 /**
  * What can be saved of the JSON of a Write call that was cut off at any byte, tolerating raw line breaks, which
- * models do send. Values of other types do not occur in a Write call; what follows one cannot be trusted.
+ * models do send. Values of other types do not occur in a Write call; what follows one cannot be trusted. No
+ * expression matches a whole text: one with millions of escapes would overflow its stack.
  */
 export function salvageWrite(raw: string): { file_path?: string; content?: string } {
   const found: { file_path?: string; content?: string } = {};
   PAIR.lastIndex = 0;
   for (let pair = PAIR.exec(raw); pair !== null; pair = PAIR.exec(raw)) {
-    const [, key, text = '', end] = pair;
+    const start = PAIR.lastIndex;
+    const end = endOfString(raw, start - 1);
+    const { text, isBroken } = decoded(raw.slice(start, end));
+    const isCut = isBroken || end === raw.length;
     // A path that was cut is another path; only content is of use in part.
-    if (key === 'file_path' && end !== '') found.file_path = decoded(text);
-    if (key === 'content') found.content = end === '' ? whole(decoded(text)) : decoded(text);
-    if (end === '') break;
+    if (pair[1] === 'file_path' && !isCut) found.file_path = text;
+    if (pair[1] === 'content') found.content = isCut ? whole(text) : text;
+    if (isCut) break;
+    PAIR.lastIndex = end + 1;
   }
   return found;
 }
 
-/** An escape that does not exist stands for itself. */
-function decoded(text: string): string {
-  return text.replace(/\\(?:u(\w{4})|(.))/gs, (all, hex: string | undefined, letter: string) =>
-    hex === undefined
-      ? (ESCAPES.get(letter) ?? all)
-      : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
+/** The text up to a broken escape. An escape that does not exist stands for itself. */
+function decoded(json: string): { readonly text: string; readonly isBroken: boolean } {
+  let text = '';
+  let from = 0;
+  for (const { 0: all, 1: hex, 2: letter, index } of json.matchAll(ESCAPE)) {
+    text += json.slice(from, index);
+    if (hex !== undefined) text += String.fromCharCode(Number.parseInt(hex, 16));
+    else if (letter !== undefined) text += ESCAPES.get(letter) ?? all;
+    else return { text, isBroken: true };
+    from = index + all.length;
+  }
+  return { text: text + json.slice(from), isBroken: false };
 }
 
 /** Without the first half of a surrogate pair whose second half was cut off. */
