@@ -246,3 +246,25 @@ describe('builtins of everyday', () => {
     expect(await banned.bash(command)).toBe('runs');
   });
 });
+
+describe('an assignment by expansion', () => {
+  const judged = (command: string) => {
+    const deny = ['Bash(evil:*)'];
+    return gateRig({ cwd: tree, home: join(base, 'home'), allow: ['Bash'], deny }).bash(command);
+  };
+
+  it.each([
+    ': ${GIT_EXTERNAL_DIFF:=evil}; export GIT_EXTERNAL_DIFF; git diff',
+    ': ${GIT_EXTERNAL_DIFF=evil}; git diff',
+    ': "a${x:-${PAGER:=evil x}}"; export PAGER; git log',
+    'cat <<< "${EDITOR:=evil}"; export EDITOR; git commit',
+    'cat > "${VISUAL:=evil}"',
+  ])('counts as one: %s', async (command) => {
+    expect(await judged(command)).not.toBe('runs');
+  });
+
+  it('of a variable that no program goes by changes nothing', async () => {
+    expect(await judged(': "${count:=3}"; echo "$count"')).toBe('runs');
+    expect(await judged('echo "${GIT_EXTERNAL_DIFF:-evil}"')).toBe('runs');
+  });
+});

@@ -34,6 +34,34 @@ describe('a project that chooses the compiler', () => {
   });
 });
 
+describe('a module that asks for another version of go', () => {
+  const judged = async (file: string, text: string, command = 'go version') => {
+    const project = makeTempProject({ files: { [file]: text, 'a/b/x': '' } });
+    try {
+      const rig = gateRig({ cwd: project.directory, home: project.home });
+      return await rig.bash(command);
+    } finally {
+      project.remove();
+    }
+  };
+
+  it.each([
+    ['go.mod', 'module x\n\ngo 1.99\n'],
+    ['go.mod', 'module x\ntoolchain go1.20-evil\n'],
+    ['go.mod', 'module x\r\n\tgo\t1.21.0\r\n'],
+    ['go.work', 'go 1.24.1\n'],
+    ['go.mod', 'go 2\n'],
+  ])('is not let download and start it: %s %j', async (file, text) => {
+    expect(await judged(file, text)).toBe('asks');
+    expect(await judged(file, text, 'cd a/b && go version')).toBe('asks');
+  });
+
+  it('is not met where the module is older than such requests', async () => {
+    expect(await judged('go.mod', 'module x\n\ngo 1.20\n')).toBe('runs');
+    expect(await judged('readme', 'go 1.99\n')).toBe('runs');
+  });
+});
+
 describe('unasked', () => {
   const judged = (command: string) =>
     gateRig({ cwd: plain.directory, home: plain.home }).bash(command);

@@ -81,7 +81,7 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   if (nameOf(words) === 'git' && moved) {
     return open('git in another directory follows the configuration it finds there');
   }
-  const trap = await projectTrap(nameOf(words), command, place);
+  const trap = await projectTrap(words, command, place);
   const main =
     (await cdCoverage(words, command, place)) ??
     (trap !== undefined
@@ -102,16 +102,17 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
 
 /** Why a program that only looks may start another one here: the author of the project chose it, and no rule has allowed it. */
 async function projectTrap(
-  name: string | undefined,
+  words: readonly ShellWord[],
   { directories }: SimpleCommand,
   { judge, cwd }: GrantPlace,
 ): Promise<string | undefined> {
-  if (name === 'git') return await judge.repositoryTrap(cwd);
-  if (name !== 'cargo' && name !== 'rustc') return undefined;
+  if (nameOf(words) === 'git') return await judge.repositoryTrap(cwd);
+  const { chosenBy } = factsOf(words);
+  if (chosenBy === undefined) return undefined;
   // fail-closed: without a known directory the file may be there.
   if (directories === undefined) return 'the directory is not known';
   for (const directory of directories) {
-    const file = await judge.toolchainFile(directory);
+    const file = await judge.choosingFile(directory, chosenBy);
     if (file !== undefined) return `${file} chooses the program that runs`;
   }
   return undefined;

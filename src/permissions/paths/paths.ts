@@ -4,6 +4,7 @@ import { dirname, isInside, resolve, toPosix } from '../../platform/fs/paths.js'
 import type { PathSpellings, TouchedPath } from '../../tools/tool.js';
 import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
+import type { ProjectChoice } from '../shell/effects/facts.js';
 import { filesFitting } from './file-patterns.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 
@@ -21,8 +22,8 @@ export interface PathJudge {
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
   repositoryTrap(directory: string): Promise<string | undefined>;
-  /** The file by which rustup starts another compiler, perhaps one of the project, there. */
-  toolchainFile(directory: string): Promise<string | undefined>;
+  /** The file by which a project makes a program start or download another one, there or above. */
+  choosingFile(directory: string, by: ProjectChoice): Promise<string | undefined>;
   readonly trees: WorkingTrees;
   /** For those who have to look further. */
   readonly disk: PathFileSystem;
@@ -116,17 +117,29 @@ export function createPathJudge(disk: PathFileSystem, place: JudgedPlace): PathJ
       return await filesFitting(disk, { directory, pattern, budget });
     },
     repositoryTrap: cached((directory) => repositoryTrap(disk, directory)),
-    async toolchainFile(directory) {
+    async choosingFile(directory, { files, says }) {
       for (let at = await real(directory); ; at = dirname(at)) {
-        for (const name of ['rust-toolchain', 'rust-toolchain.toml']) {
+        for (const name of files) {
           const file = resolve(at, name);
-          if ((await statOf(file)) !== undefined) return file;
+          if ((await statOf(file)) === undefined) continue;
+          if (says === undefined || (await saysSo(disk, file, says))) return file;
         }
         if (dirname(at) === at) return undefined;
       }
     },
   };
 }
+
+async function saysSo(disk: PathFileSystem, file: string, says: RegExp): Promise<boolean> {
+  try {
+    return says.test(await disk.readText(file, { maxBytes: LONGEST_CHOICE }));
+  } catch {
+    // fail-closed: what cannot be read may say anything.
+    return true;
+  }
+}
+
+const LONGEST_CHOICE = 1024 * 1024;
 
 function cached<T>(make: (path: string) => Promise<T>): (path: string) => Promise<T> {
   const known = new Map<string, Promise<T>>();

@@ -10,6 +10,14 @@ export interface ProgramFacts {
   readonly runsImages?: true;
   /** No rule for all its calls is suggested: they remove, replace or send away what they name. */
   readonly destroys?: true;
+  /** Files by which a project makes it start, or download and start, another program. */
+  readonly chosenBy?: ProjectChoice;
+}
+
+/** Files of a project, in the directory or above; `says`: only with such a text in them. */
+export interface ProjectChoice {
+  readonly files: readonly string[];
+  readonly says?: RegExp;
 }
 
 export interface SubcommandFacts {

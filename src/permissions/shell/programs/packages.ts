@@ -1,4 +1,5 @@
 import { type Program, program, rows, unmodelled } from '../effects/program.js';
+import { RUSTUP } from './compilers.js';
 import { lists, needsOption } from './version.js';
 
 const partial = true as const;
@@ -34,7 +35,7 @@ export const PACKAGES: Readonly<Record<string, Program>> = {
     also: needsOption,
     partial,
     subcommands: {},
-    facts: { subcommands: {} },
+    facts: { subcommands: {}, chosenBy: RUSTUP },
   }),
   pip: PIP,
   pip3: PIP,

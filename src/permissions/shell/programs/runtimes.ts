@@ -13,7 +13,14 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
   go: program('', 'none', {
     partial: true,
     subcommands: { version: program('', 'none') },
-    facts: { subcommands: { runs: /^(generate|run)$/ } },
+    facts: {
+      subcommands: { runs: /^(generate|run)$/ },
+      // From 1.21 on it downloads and starts the version that a module asks for (GOTOOLCHAIN).
+      chosenBy: {
+        files: ['go.mod', 'go.work'],
+        says: /^\s*(toolchain\s|go\s+(1\.(2[1-9]|[3-9]\d|\d{3,})|[2-9]|\d{2,}))/m,
+      },
+    },
   }),
   ...rows(
     `pypy nodejs jruby irb perl php lua luajit rscript r julia java jshell groovy scala kotlin osascript

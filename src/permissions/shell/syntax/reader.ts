@@ -4,6 +4,7 @@ import type {
   Command,
   CommandNode,
   CompoundList,
+  ParameterExpansionPart,
   Pipeline,
   Redirection,
   Script,
@@ -232,9 +233,24 @@ export class Reader {
     this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
   }
 
+  /** `${NAME:=value}` assigns like `NAME=value`. */
+  #setByExpansion(
+    { parameter, operation }: ParameterExpansionPart,
+    directories: Directories,
+  ): void {
+    if (operation?.type !== 'Default' || !operation.operator.endsWith('=')) return;
+    const { home } = this.#place;
+    // The traversal visits what is nested in the value.
+    const nested = (): void => {};
+    const context = { home, cwd: this.#cwd, assigned: this.#assigned, nested };
+    const assignments = [{ name: parameter, value: readWord(operation.operand, context) }];
+    this.#push({ words: [], assignments, redirections: [], directories });
+  }
+
   /** Any other structure: its commands are found, their directory is not followed. */
   #inside(node: SyntaxNode, directories?: Directories): undefined {
     const visit = (child: SyntaxNode): void => {
+      if (child.type === 'ParameterExpansion') this.#setByExpansion(child, directories);
       if (child.type === 'Script') this.#script(child, directories);
       else if (child.type === 'Statement') this.#statements([child], directories);
       else if (child.type === 'Command') this.#command(child, directories);
@@ -243,6 +259,7 @@ export class Reader {
         visit(child.command);
       } else this.#parser.forEachChild(child, visit);
     };
+    if (node.type === 'ParameterExpansion') this.#setByExpansion(node, directories);
     if (node.type === 'Command' || node.type === 'Redirected') visit(node);
     else this.#parser.forEachChild(node, visit);
     return undefined;
