@@ -22,9 +22,8 @@ describe('a new hook event', () => {
       timeoutMs: 5000,
       when: 'before a deployment starts',
       no: 'nothing is deployed',
-      input: { target: is(text(), 'Where to.') },
+      input: { target: is(text(), 'Where to.', 'staging') },
       output: { ticket: may(text(), 'The change that it belongs to.') },
-      sample: { target: 'staging' },
     });
     const files = hookFiles({ ...HOOK_DEFINITIONS, DeployStarted });
     const input = JSON.parse(files['schema/hooks/DeployStarted.input.json'] ?? '');

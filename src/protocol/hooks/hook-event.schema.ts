@@ -21,16 +21,25 @@ export interface HookEventDefinition extends HookEventFacts {
   readonly output?: z.ZodRawShape;
   /** What stands at the top of its output alone. */
   readonly topOutput?: z.ZodRawShape;
-  /** The event's own input as it may look: for trying hooks out. */
+  /** An example of the event's own input, for trying hooks out. */
   readonly sample: Readonly<Record<string, unknown>>;
 }
 
+const samples = z.registry<{ value: unknown }>();
+
+/** The fields of an input that have an example. */
+export function sampleOf(input: z.ZodRawShape): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(input).map(([name, field]) => [name, samples.get(field)?.value]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
 export function defineHookEvent(
-  definition: Omit<HookEventDefinition, 'matches'>,
+  definition: Omit<HookEventDefinition, 'matches' | 'sample'>,
 ): HookEventDefinition {
   const { matcherField } = definition;
   const matches = matcherField === undefined ? 'nothing' : 'value';
-  return { ...definition, matches: matcherField === 'tool_name' ? 'tool' : matches };
+  const sample = sampleOf(definition.input);
+  return { ...definition, sample, matches: matcherField === 'tool_name' ? 'tool' : matches };
 }
 
 export const ALL = HOOK_KINDS;
@@ -39,10 +48,16 @@ export const PLAIN: readonly HookKind[] = ['command', 'http', 'mcp_tool'];
 /** Before the network may be used. */
 export const LOCAL: readonly HookKind[] = ['command', 'mcp_tool'];
 
-export const is = <T extends z.ZodType>(schema: T, description: string) =>
-  schema.describe(description);
-export const may = <T extends z.ZodType>(schema: T, description: string) =>
-  schema.describe(description).optional();
+/** A field with its description and, for inputs, an example. */
+export const is = <T extends z.ZodType>(schema: T, description: string, sample?: unknown) =>
+  withSample(schema.describe(description), sample);
+export const may = <T extends z.ZodType>(schema: T, description: string, sample?: unknown) =>
+  withSample(schema.describe(description).optional(), sample);
+
+function withSample<T extends z.ZodType>(schema: T, value: unknown): T {
+  samples.add(schema, { value });
+  return schema;
+}
 
 export const text = () => z.string();
 export const flag = () => z.boolean();

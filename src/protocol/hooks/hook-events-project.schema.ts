@@ -17,36 +17,32 @@ import {
 } from './hook-event.schema.js';
 
 const modelSwitch = {
-  from_model: is(text(), 'The model until now.'),
-  to_model: is(text(), 'The model from now on.'),
-  requested_model: is(z.string().nullable(), 'As it was asked for; null: the default.'),
-  context_tokens: is(count(), 'Tokens that the new model has to read.'),
-  prompt_cache_warm: is(flag(), 'The old model has the conversation in its cache.'),
-  cache_ttl: is(z.enum(['5m', '1h']), 'How long a cache lasts.'),
-  estimated_cache_write_usd: is(z.number().min(0), 'What reading it anew may cost.'),
-  pricing: is(z.enum(['configured', 'catalog', 'default']), 'Where that price comes from.'),
+  from_model: is(text(), 'The model until now.', 'small-model'),
+  to_model: is(text(), 'The model from now on.', 'large-model'),
+  requested_model: is(
+    z.string().nullable(),
+    'As it was asked for; null: the default.',
+    'large-model',
+  ),
+  context_tokens: is(count(), 'Tokens that the new model has to read.', 12_000),
+  prompt_cache_warm: is(flag(), 'The old model has the conversation in its cache.', true),
+  cache_ttl: is(z.enum(['5m', '1h']), 'How long a cache lasts.', '5m'),
+  estimated_cache_write_usd: is(z.number().min(0), 'What reading it anew may cost.', 0.05),
+  pricing: is(
+    z.enum(['configured', 'catalog', 'default']),
+    'Where that price comes from.',
+    'default',
+  ),
 };
 const elicitation = {
-  mcp_server_name: is(text(), 'The server.'),
-  elicitation_id: may(text(), 'The question.'),
-  mode: may(z.enum(['form', 'url']), 'A form, or a page to open.'),
+  mcp_server_name: is(text(), 'The server.', 'tracker'),
+  elicitation_id: may(text(), 'The question.', 'elicitation_sample'),
+  mode: may(z.enum(['form', 'url']), 'A form, or a page to open.', 'form'),
 };
 const answered = {
   action: may(z.enum(['accept', 'decline', 'cancel']), 'The answer in place of a person.'),
   content: may(object(), 'What is accepted.'),
 };
-const SWITCH = {
-  from_model: 'small-model',
-  to_model: 'large-model',
-  requested_model: 'large-model',
-  source: 'command',
-  context_tokens: 12_000,
-  prompt_cache_warm: true,
-  cache_ttl: '5m',
-  estimated_cache_write_usd: 0.05,
-  pricing: 'default',
-};
-
 /** Events of files, settings, models and MCP servers, and the end of a session. */
 export const PROJECT_EVENTS = {
   ConfigChange: defineHookEvent({
@@ -65,10 +61,10 @@ export const PROJECT_EVENTS = {
           'skills',
         ]),
         'What changed.',
+        'project_settings',
       ),
-      file_path: may(text(), 'The file.'),
+      file_path: may(text(), 'The file.', '/project/.claude/settings.json'),
     },
-    sample: { source: 'project_settings', file_path: '/project/.claude/settings.json' },
   }),
   CwdChanged: defineHookEvent({
     role: 'observe',
@@ -76,11 +72,10 @@ export const PROJECT_EVENTS = {
     setsEnvironment: true,
     when: 'when the working directory has changed',
     input: {
-      old_cwd: is(text(), 'The directory before.'),
-      new_cwd: is(text(), 'The directory now.'),
+      old_cwd: is(text(), 'The directory before.', '/project'),
+      new_cwd: is(text(), 'The directory now.', '/project/packages/core'),
     },
     output: { watchPaths },
-    sample: { old_cwd: '/project', new_cwd: '/project/packages/core' },
   }),
   DirectoryAdded: defineHookEvent({
     role: 'observe',
@@ -88,10 +83,9 @@ export const PROJECT_EVENTS = {
     kinds: PLAIN,
     when: 'when a directory was added to the working ones during a session',
     input: {
-      directory: is(text(), 'The directory.'),
-      source: is(z.enum(['slash_command', 'register_repo_root']), 'Who added it.'),
+      directory: is(text(), 'The directory.', '/library'),
+      source: is(z.enum(['slash_command', 'register_repo_root']), 'Who added it.', 'slash_command'),
     },
-    sample: { directory: '/library', source: 'slash_command' },
   }),
   FileChanged: defineHookEvent({
     role: 'observe',
@@ -101,11 +95,14 @@ export const PROJECT_EVENTS = {
     when: 'when a watched file changed on disk, whoever changed it',
     note: 'A matcher names files, `package.json|.env`; these are watched from the start.',
     input: {
-      file_path: is(text(), 'The file; matchers are compared with its last part.'),
-      event: is(z.enum(['change', 'add', 'unlink']), 'What happened to it.'),
+      file_path: is(
+        text(),
+        'The file; matchers are compared with its last part.',
+        '/project/package.json',
+      ),
+      event: is(z.enum(['change', 'add', 'unlink']), 'What happened to it.', 'change'),
     },
     output: { watchPaths },
-    sample: { file_path: '/project/package.json', event: 'change' },
   }),
   WorktreeCreate: defineHookEvent({
     role: 'gate',
@@ -113,18 +110,16 @@ export const PROJECT_EVENTS = {
     when: 'when a working tree is needed; the hook makes it in place of git',
     no: 'no tree is made, and what needed it fails',
     note: 'Every exit code but 0 is a failure here.',
-    input: { name: is(text(), 'What the tree is to be called.') },
+    input: { name: is(text(), 'What the tree is to be called.', 'fix-parser') },
     output: {
       worktreePath: is(text(), 'The tree that was made. A command may print it as its last line.'),
     },
-    sample: { name: 'fix-parser' },
   }),
   WorktreeRemove: defineHookEvent({
     role: 'observe',
     kinds: PLAIN,
     when: 'when a working tree that a hook made is no longer needed',
-    input: { worktree_path: is(text(), 'The tree that goes.') },
-    sample: { worktree_path: '/project/.worktrees/fix-parser' },
+    input: { worktree_path: is(text(), 'The tree that goes.', '/project/.worktrees/fix-parser') },
   }),
   PreCompact: defineHookEvent({
     role: 'block',
@@ -133,8 +128,12 @@ export const PROJECT_EVENTS = {
     when: 'before the conversation is replaced by a summary',
     no: 'it is not compacted',
     input: {
-      trigger: is(z.enum(['manual', 'auto']), 'Who wants it.'),
-      custom_instructions: is(z.string().nullable(), 'What a person asked the summary to keep.'),
+      trigger: is(z.enum(['manual', 'auto']), 'Who wants it.', 'auto'),
+      custom_instructions: is(
+        z.string().nullable(),
+        'What a person asked the summary to keep.',
+        null,
+      ),
     },
     output: {
       additionalContext: may(text(), 'Joins the instructions for the summary. Ours.'),
@@ -143,7 +142,6 @@ export const PROJECT_EVENTS = {
         'Texts that stay word for word beside the summary. Ours.',
       ),
     },
-    sample: { trigger: 'auto', custom_instructions: null },
   }),
   PostCompact: defineHookEvent({
     role: 'observe',
@@ -151,10 +149,9 @@ export const PROJECT_EVENTS = {
     kinds: PLAIN,
     when: 'when the conversation was replaced by a summary',
     input: {
-      trigger: is(z.enum(['manual', 'auto']), 'Who wanted it.'),
-      compact_summary: is(text(), 'The summary.'),
+      trigger: is(z.enum(['manual', 'auto']), 'Who wanted it.', 'auto'),
+      compact_summary: is(text(), 'The summary.', 'The parser was written and tested.'),
     },
-    sample: { trigger: 'auto', compact_summary: 'The parser was written and tested.' },
   }),
   PreModelSwitch: defineHookEvent({
     role: 'gate',
@@ -163,10 +160,9 @@ export const PROJECT_EVENTS = {
     no: 'the model stays; an ask that nobody can answer is a no',
     input: {
       ...modelSwitch,
-      source: is(z.enum(['command', 'picker', 'sdk']), 'Who asked for it.'),
+      source: is(z.enum(['command', 'picker', 'sdk']), 'Who asked for it.', 'command'),
     },
     output: decided(['allow', 'deny', 'ask']),
-    sample: SWITCH,
   }),
   PostModelSwitch: defineHookEvent({
     role: 'observe',
@@ -175,10 +171,13 @@ export const PROJECT_EVENTS = {
     when: 'when the model of a session was changed',
     input: {
       ...modelSwitch,
-      source: is(z.enum(['command', 'picker', 'sdk', 'auto', 'resume']), 'What brought it about.'),
+      source: is(
+        z.enum(['command', 'picker', 'sdk', 'auto', 'resume']),
+        'What brought it about.',
+        'command',
+      ),
     },
     output: context,
-    sample: SWITCH,
   }),
   Elicitation: defineHookEvent({
     role: 'gate',
@@ -188,18 +187,14 @@ export const PROJECT_EVENTS = {
     no: 'the question is declined',
     input: {
       ...elicitation,
-      message: is(text(), 'What the server asks.'),
+      message: is(text(), 'What the server asks.', 'Which project?'),
       url: may(text(), 'The page it wants to be opened.'),
-      requested_schema: may(object(), 'The JSON schema of the answer.'),
+      requested_schema: may(object(), 'The JSON schema of the answer.', {
+        type: 'object',
+        properties: { project: { type: 'string' } },
+      }),
     },
     output: answered,
-    sample: {
-      mcp_server_name: 'tracker',
-      message: 'Which project?',
-      mode: 'form',
-      elicitation_id: 'elicitation_sample',
-      requested_schema: { type: 'object', properties: { project: { type: 'string' } } },
-    },
   }),
   ElicitationResult: defineHookEvent({
     role: 'gate',
@@ -209,17 +204,10 @@ export const PROJECT_EVENTS = {
     no: 'the answer becomes a decline',
     input: {
       ...elicitation,
-      action: is(z.enum(['accept', 'decline', 'cancel']), 'What was answered.'),
-      content: may(object(), 'The answer.'),
+      action: is(z.enum(['accept', 'decline', 'cancel']), 'What was answered.', 'accept'),
+      content: may(object(), 'The answer.', { project: 'parser' }),
     },
     output: answered,
-    sample: {
-      mcp_server_name: 'tracker',
-      elicitation_id: 'elicitation_sample',
-      mode: 'form',
-      action: 'accept',
-      content: { project: 'parser' },
-    },
   }),
   SessionEnd: defineHookEvent({
     role: 'observe',
@@ -235,8 +223,8 @@ export const PROJECT_EVENTS = {
           z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']),
         ),
         'Why it ends.',
+        'other',
       ),
     },
-    sample: { reason: 'other' },
   }),
 };

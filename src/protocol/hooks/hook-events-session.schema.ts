@@ -40,6 +40,7 @@ const backgroundTasks = may(
     ),
   ),
   'Work that still runs.',
+  [],
 );
 const sessionCrons = may(
   z.array(
@@ -55,34 +56,23 @@ const sessionCrons = may(
     ),
   ),
   'Prompts that wait for their time.',
+  [],
 );
 const stop = {
-  stop_hook_active: is(flag(), 'The agent goes on already because a hook said so.'),
+  stop_hook_active: is(flag(), 'The agent goes on already because a hook said so.', false),
   stop_hook_feedback: may(text(), 'What hooks said when they last sent the agent on.'),
-  last_assistant_message: may(text(), 'The text of the last answer.'),
+  last_assistant_message: may(text(), 'The text of the last answer.', 'All tests pass.'),
   background_tasks: backgroundTasks,
   session_crons: sessionCrons,
 };
 const task = {
-  task_id: is(text(), 'The task.'),
-  task_subject: is(text(), 'Its title.'),
-  task_description: may(text(), 'What is to be done.'),
+  task_id: is(text(), 'The task.', '1'),
+  task_subject: is(text(), 'Its title.', 'Write the parser'),
+  task_description: may(text(), 'What is to be done.', 'With tests for broken input'),
   teammate_name: may(text(), 'The teammate that has it.'),
   team_name: may(text(), 'Its team.'),
 };
 const GOES_ON = 'the agent goes on, with the reason as its next instruction';
-const STOP = {
-  stop_hook_active: false,
-  last_assistant_message: 'All tests pass.',
-  background_tasks: [],
-  session_crons: [],
-};
-const TASK = {
-  task_id: '1',
-  task_subject: 'Write the parser',
-  task_description: 'With tests for broken input',
-};
-
 /** Events of sessions, prompts and agents. */
 export const SESSION_EVENTS = {
   SessionStart: defineHookEvent({
@@ -96,8 +86,9 @@ export const SESSION_EVENTS = {
       source: is(
         z.enum(['startup', 'resume', 'clear', 'compact', 'fork']),
         'What made the session begin.',
+        'startup',
       ),
-      model: may(text(), 'The model.'),
+      model: may(text(), 'The model.', 'large-model'),
       session_title: may(text(), 'The title of the session.'),
       seconds_since_last_response: may(z.number().min(0), 'On resume: how long it lay still.'),
       context_tokens: may(count(), 'On resume: tokens of the conversation.'),
@@ -111,7 +102,6 @@ export const SESSION_EVENTS = {
       watchPaths,
       reloadSkills: may(flag(), 'Skills are read again.'),
     },
-    sample: { source: 'startup', model: 'large-model' },
   }),
   Setup: defineHookEvent({
     role: 'observe',
@@ -120,9 +110,10 @@ export const SESSION_EVENTS = {
     textIsContext: true,
     setsEnvironment: true,
     when: 'once, when the program is run to prepare or to maintain a project',
-    input: { trigger: is(z.enum(['init', 'maintenance']), 'Which of the two was asked for.') },
+    input: {
+      trigger: is(z.enum(['init', 'maintenance']), 'Which of the two was asked for.', 'init'),
+    },
     output: context,
-    sample: { trigger: 'init' },
   }),
   InstructionsLoaded: defineHookEvent({
     role: 'observe',
@@ -130,20 +121,20 @@ export const SESSION_EVENTS = {
     kinds: PLAIN,
     when: 'when a file of instructions or rules is added to the context',
     input: {
-      file_path: is(text(), 'The file.'),
-      memory_type: is(z.enum(['User', 'Project', 'Local', 'Managed']), 'Whose file it is.'),
+      file_path: is(text(), 'The file.', '/project/CLAUDE.md'),
+      memory_type: is(
+        z.enum(['User', 'Project', 'Local', 'Managed']),
+        'Whose file it is.',
+        'Project',
+      ),
       load_reason: is(
         z.enum(['session_start', 'nested_traversal', 'path_glob_match', 'include', 'compact']),
         'Why it was loaded.',
+        'session_start',
       ),
       globs: may(list(), 'The patterns of a rule file.'),
       trigger_file_path: may(text(), 'The file whose use made it load.'),
       parent_file_path: may(text(), 'The file that includes it.'),
-    },
-    sample: {
-      file_path: '/project/CLAUDE.md',
-      memory_type: 'Project',
-      load_reason: 'session_start',
     },
   }),
   UserPromptSubmit: defineHookEvent({
@@ -155,10 +146,11 @@ export const SESSION_EVENTS = {
     when: 'when a prompt was submitted, before the model reads it',
     no: 'the prompt is dropped; the person reads the reason',
     input: {
-      prompt: is(text(), 'The prompt.'),
+      prompt: is(text(), 'The prompt.', 'Add a test for the parser'),
       source: may(
         z.enum(['user', 'sdk', 'system', 'loop_wakeup', 'schedule_wakeup', 'poll_event']),
         'Who sent it.',
+        'user',
       ),
       session_title: may(text(), 'The title of the session.'),
     },
@@ -171,7 +163,6 @@ export const SESSION_EVENTS = {
       sessionTitle,
       suppressOriginalPrompt: suppressPrompt,
     },
-    sample: { prompt: 'Add a test for the parser', source: 'user' },
   }),
   UserPromptExpansion: defineHookEvent({
     role: 'gate',
@@ -182,20 +173,13 @@ export const SESSION_EVENTS = {
     when: 'when a typed command, skill or MCP prompt expands',
     no: 'it does not expand',
     input: {
-      expansion_type: is(z.enum(['slash_command', 'mcp_prompt']), 'What expands.'),
-      command_name: is(text(), 'Its name.'),
-      command_args: is(text(), 'What stood after the name.'),
-      command_source: may(text(), 'Where it is declared.'),
-      prompt: is(text(), 'The prompt as typed.'),
+      expansion_type: is(z.enum(['slash_command', 'mcp_prompt']), 'What expands.', 'slash_command'),
+      command_name: is(text(), 'Its name.', 'review'),
+      command_args: is(text(), 'What stood after the name.', 'src/parser.ts'),
+      command_source: may(text(), 'Where it is declared.', 'project'),
+      prompt: is(text(), 'The prompt as typed.', '/review src/parser.ts'),
     },
     output: { ...context, suppressOriginalPrompt: suppressPrompt },
-    sample: {
-      expansion_type: 'slash_command',
-      command_name: 'review',
-      command_args: 'src/parser.ts',
-      command_source: 'project',
-      prompt: '/review src/parser.ts',
-    },
   }),
   MessageDisplay: defineHookEvent({
     role: 'observe',
@@ -203,21 +187,14 @@ export const SESSION_EVENTS = {
     timeoutMs: 10_000,
     when: 'when text of the model is about to be shown',
     input: {
-      turn_id: is(text(), 'The turn.'),
-      message_id: is(text(), 'The message.'),
-      index: is(count(), 'Which batch of the message, from 0.'),
-      final: is(flag(), 'It is the last batch.'),
-      delta: is(text(), 'The text that is about to be shown.'),
+      turn_id: is(text(), 'The turn.', 'turn_sample'),
+      message_id: is(text(), 'The message.', 'msg_sample'),
+      index: is(count(), 'Which batch of the message, from 0.', 0),
+      final: is(flag(), 'It is the last batch.', true),
+      delta: is(text(), 'The text that is about to be shown.', 'All tests pass.'),
     },
     output: {
       displayContent: may(text(), 'What the screen shows in its place; the model does not see it.'),
-    },
-    sample: {
-      turn_id: 'turn_sample',
-      message_id: 'msg_sample',
-      index: 0,
-      final: true,
-      delta: 'All tests pass.',
     },
   }),
   Notification: defineHookEvent({
@@ -226,18 +203,15 @@ export const SESSION_EVENTS = {
     kinds: PLAIN,
     when: 'when the attention of a person is wanted',
     input: {
-      message: is(text(), 'What is said.'),
+      message: is(text(), 'What is said.', 'A question about Bash is waiting for an answer'),
       title: may(text(), 'Its title.'),
       notification_type: is(
         text(),
         '`permission_prompt`: a question is open for 6 seconds. `idle_prompt`: the terminal has waited 60 seconds for a prompt. `elicitation_dialog`, `elicitation_url_dialog`, `elicitation_response`: an MCP server asks, and is answered.',
+        'permission_prompt',
       ),
     },
     output: context,
-    sample: {
-      message: 'A question about Bash is waiting for an answer',
-      notification_type: 'permission_prompt',
-    },
   }),
   SubagentStart: defineHookEvent({
     role: 'observe',
@@ -245,11 +219,10 @@ export const SESSION_EVENTS = {
     kinds: PLAIN,
     when: 'when a subagent starts, before its first request',
     input: {
-      agent_id: is(text(), 'The subagent.'),
-      agent_type: is(text(), 'Its type.'),
+      agent_id: is(text(), 'The subagent.', 'agent_sample'),
+      agent_type: is(text(), 'Its type.', 'reviewer'),
     },
     output: { additionalContext: may(text(), 'For the subagent.') },
-    sample: { agent_id: 'agent_sample', agent_type: 'reviewer' },
   }),
   SubagentStop: defineHookEvent({
     role: 'block',
@@ -261,17 +234,11 @@ export const SESSION_EVENTS = {
     no: GOES_ON,
     input: {
       ...stop,
-      agent_id: is(text(), 'The subagent.'),
-      agent_type: is(text(), 'Its type.'),
-      agent_transcript_path: is(text(), 'Its own transcript.'),
+      agent_id: is(text(), 'The subagent.', 'agent_sample'),
+      agent_type: is(text(), 'Its type.', 'reviewer'),
+      agent_transcript_path: is(text(), 'Its own transcript.', '/transcripts/agent_sample.jsonl'),
     },
     output: { additionalContext: may(text(), 'For the subagent, which then goes on.') },
-    sample: {
-      ...STOP,
-      agent_id: 'agent_sample',
-      agent_type: 'reviewer',
-      agent_transcript_path: '/transcripts/agent_sample.jsonl',
-    },
   }),
   Stop: defineHookEvent({
     role: 'block',
@@ -283,7 +250,6 @@ export const SESSION_EVENTS = {
     note: '`additionalContext` makes it go on as well. A hook that sees `stop_hook_active` should let it end.',
     input: stop,
     output: { additionalContext: may(text(), 'For the model, which then goes on.') },
-    sample: STOP,
   }),
   StopFailure: defineHookEvent({
     role: 'observe',
@@ -294,11 +260,11 @@ export const SESSION_EVENTS = {
       error: is(
         printedAs('SDKAssistantMessageError', text()),
         '`rate_limit`, `overloaded`, `authentication_failed`, `server_error` …',
+        'overloaded',
       ),
-      error_details: may(text(), 'What the provider said.'),
+      error_details: may(text(), 'What the provider said.', 'The provider is overloaded'),
       last_assistant_message: may(text(), 'The text of the last answer.'),
     },
-    sample: { error: 'overloaded', error_details: 'The provider is overloaded' },
   }),
   TaskCreated: defineHookEvent({
     role: 'block',
@@ -306,7 +272,6 @@ export const SESSION_EVENTS = {
     when: 'when a task is put on the list',
     no: 'the task is taken off again; the model reads the reason',
     input: task,
-    sample: TASK,
   }),
   TaskCompleted: defineHookEvent({
     role: 'block',
@@ -315,7 +280,6 @@ export const SESSION_EVENTS = {
     when: 'when a task is marked as completed',
     no: 'it stays open; the model reads the reason',
     input: task,
-    sample: TASK,
   }),
   TeammateIdle: defineHookEvent({
     role: 'block',
@@ -325,9 +289,8 @@ export const SESSION_EVENTS = {
     when: 'when a teammate is about to rest',
     no: 'it goes on working',
     input: {
-      teammate_name: is(text(), 'The teammate.'),
-      team_name: is(text(), 'Its team.'),
+      teammate_name: is(text(), 'The teammate.', 'tester'),
+      team_name: is(text(), 'Its team.', 'release'),
     },
-    sample: { teammate_name: 'tester', team_name: 'release' },
   }),
 };

@@ -10,6 +10,7 @@ import {
   may,
   object,
   part,
+  sampleOf,
   text,
 } from './hook-event.schema.js';
 
@@ -24,11 +25,14 @@ const mcpServer = may(
   'The server that a tool of MCP belongs to.',
 );
 const call = {
-  tool_name: is(text(), 'The tool.'),
-  tool_input: is(printedAs('unknown', object()), 'Its input; paths of files are absolute.'),
+  tool_name: is(text(), 'The tool.', 'Bash'),
+  tool_input: is(printedAs('unknown', object()), 'Its input; paths of files are absolute.', {
+    command: 'npm test',
+    description: 'Run the tests',
+  }),
 };
-const toolUseId = is(text(), 'The tool call.');
-const duration = may(z.number().min(0), 'Milliseconds that the tool took.');
+const toolUseId = is(text(), 'The tool call.', 'toolu_sample');
+const duration = may(z.number().min(0), 'Milliseconds that the tool took.', 840);
 
 const decision = z.looseObject({
   behavior: is(z.enum(['allow', 'deny']), 'Yes or no.'),
@@ -45,12 +49,6 @@ const replaced = {
   updatedToolOutput: may(z.unknown(), "Any value in place of the tool's output."),
   updatedMCPToolOutput: may(z.unknown(), 'The same, for tools of MCP only.'),
 };
-const CALL = {
-  tool_name: 'Bash',
-  tool_input: { command: 'npm test', description: 'Run the tests' },
-  tool_use_id: 'toolu_sample',
-};
-
 /** Events about tool calls. */
 export const TOOL_EVENTS = {
   PreToolUse: defineHookEvent({
@@ -71,7 +69,6 @@ export const TOOL_EVENTS = {
     topOutput: {
       tool_input: may(object(), 'Another name for `updatedInput`, where that is absent. Ours.'),
     },
-    sample: CALL,
   }),
   PermissionRequest: defineHookEvent({
     role: 'gate',
@@ -87,22 +84,18 @@ export const TOOL_EVENTS = {
           printedAs('PermissionUpdate', z.looseObject({ type: is(text(), 'What it changes.') })),
         ),
         'Changes that would let such calls through, in the form of `updatedPermissions`.',
+        [
+          {
+            type: 'addRules',
+            rules: [{ toolName: 'Bash', ruleContent: 'npm test *' }],
+            behavior: 'allow',
+            destination: 'localSettings',
+          },
+        ],
       ),
       mcp_server: mcpServer,
     },
     output: { decision: may(decision, 'The answer in place of a person.') },
-    sample: {
-      tool_name: CALL.tool_name,
-      tool_input: CALL.tool_input,
-      permission_suggestions: [
-        {
-          type: 'addRules',
-          rules: [{ toolName: 'Bash', ruleContent: 'npm test *' }],
-          behavior: 'allow',
-          destination: 'localSettings',
-        },
-      ],
-    },
   }),
   PermissionDenied: defineHookEvent({
     role: 'observe',
@@ -112,11 +105,10 @@ export const TOOL_EVENTS = {
     input: {
       ...call,
       tool_use_id: toolUseId,
-      reason: is(text(), 'Why it was refused.'),
+      reason: is(text(), 'Why it was refused.', 'the rule Bash(npm *) refuses it'),
       mcp_server: mcpServer,
     },
     output: { retry: may(flag(), 'true: the model may try again, and is told so.') },
-    sample: { ...CALL, reason: 'the rule Bash(npm *) refuses it' },
   }),
   PostToolUse: defineHookEvent({
     role: 'block',
@@ -129,7 +121,11 @@ export const TOOL_EVENTS = {
     input: {
       ...call,
       tool_use_id: toolUseId,
-      tool_response: is(z.unknown(), "The tool's structured output; for MCP its content blocks."),
+      tool_response: is(z.unknown(), "The tool's structured output; for MCP its content blocks.", {
+        stdout: '12 tests passed',
+        stderr: '',
+        interrupted: false,
+      }),
       duration_ms: duration,
       mcp_server: mcpServer,
     },
@@ -137,11 +133,6 @@ export const TOOL_EVENTS = {
       ...context,
       ...replaced,
       classifierContext: may(text(), 'For a classifier of calls; at most 2000 characters count.'),
-    },
-    sample: {
-      ...CALL,
-      tool_response: { stdout: '12 tests passed', stderr: '', interrupted: false },
-      duration_ms: 840,
     },
   }),
   PostToolUseFailure: defineHookEvent({
@@ -154,18 +145,12 @@ export const TOOL_EVENTS = {
     input: {
       ...call,
       tool_use_id: toolUseId,
-      error: is(text(), 'What went wrong.'),
-      is_interrupt: may(flag(), 'The user or the host interrupted it.'),
+      error: is(text(), 'What went wrong.', 'Exit code 1\n1 test failed'),
+      is_interrupt: may(flag(), 'The user or the host interrupted it.', false),
       duration_ms: duration,
       mcp_server: mcpServer,
     },
     output: { ...context, ...replaced },
-    sample: {
-      ...CALL,
-      error: 'Exit code 1\n1 test failed',
-      is_interrupt: false,
-      duration_ms: 840,
-    },
   }),
   PostToolBatch: defineHookEvent({
     role: 'block',
@@ -187,10 +172,10 @@ export const TOOL_EVENTS = {
           ),
         ),
         'The calls of the answer, in their order.',
+        [{ ...sampleOf(call), tool_use_id: 'toolu_sample', tool_response: '12 tests passed' }],
       ),
     },
     output: context,
-    sample: { tool_calls: [{ ...CALL, tool_response: '12 tests passed' }] },
   }),
   ToolInputInvalid: defineHookEvent({
     role: 'observe',
@@ -199,13 +184,18 @@ export const TOOL_EVENTS = {
     when: 'when the input of a tool call arrived broken or does not fit the tool',
     note: 'Ours: other programs have no such event.',
     input: {
-      tool_name: call.tool_name,
+      tool_name: is(text(), 'The tool.', 'Write'),
       tool_input: may(object(), 'What could be read of the input.'),
       tool_use_id: toolUseId,
-      raw: may(text(), 'What arrived, where it was not a whole object.'),
+      raw: may(
+        text(),
+        'What arrived, where it was not a whole object.',
+        '{"file_path": "/project/a.ts", "content": "impo',
+      ),
       cause: is(
         z.enum(['output_limit', 'cut_stream', 'invalid_json', 'not_an_object', 'schema']),
         'The answer hit its limit, the stream broke off, no JSON, no object, or not what the tool takes.',
+        'output_limit',
       ),
       problems: is(
         z.array(
@@ -215,16 +205,10 @@ export const TOOL_EVENTS = {
           }),
         ),
         'With `schema`: what is wrong.',
+        [],
       ),
       error: may(text(), 'The error that the model sees.'),
     },
     output: context,
-    sample: {
-      tool_name: 'Write',
-      tool_use_id: 'toolu_sample',
-      raw: '{"file_path": "/project/a.ts", "content": "impo',
-      cause: 'output_limit',
-      problems: [],
-    },
   }),
 };
