@@ -43,6 +43,28 @@ describe('the notification idle_prompt', () => {
     ]);
   });
 
+  it('still arrives when the session is closed while its hook runs', async () => {
+    const slow = `sleep 0.5; ${LOGS}; echo '{"systemMessage": "beep"}'`;
+    const session = await openAgentsSession({
+      main: ['one'],
+      home: {
+        '.claude/settings.json': {
+          json: { hooks: { Notification: [{ hooks: [command(slow)] }] } },
+        },
+      },
+    });
+    open = session;
+    await session.say('go');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    session.session.awaitPrompt();
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    await session.session.close();
+    expect(linesOf(session, 'seen.jsonl')).toHaveLength(1);
+    const notices = session.news('notice').map(({ text }) => text);
+    expect(notices).toContain('Notification: beep');
+  });
+
   it('does not fire before, nor after the person has typed', async () => {
     expect(await told(59_999, true)).toEqual([]);
   });

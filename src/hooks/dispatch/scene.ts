@@ -10,7 +10,7 @@ import {
   NO_ROUND,
   type Occasion,
 } from '../registry/hook.js';
-import { settlesWithin } from './timeout.js';
+import { seconds, settlesWithin } from './timeout.js';
 
 type Lists<V> = V extends readonly (infer I)[] ? readonly I[] : V;
 type OwnFields<T> = Omit<T, keyof BaseHookInput | 'hook_event_name'>;
@@ -134,9 +134,12 @@ export function createBackgroundRounds(options: {
     async close() {
       isClosed = true;
       if (await settlesWithin(idle(), closeMs)) return;
-      waiting.length = 0;
+      const unasked = waiting.splice(0).length;
+      const rest = unasked === 0 ? '' : `, and ${unasked} more were not run`;
+      tell(
+        `hooks were still running ${seconds(closeMs)} after the session ended and were ended${rest}`,
+      );
       over.abort(new Error('the session is over'));
-      tell(`hooks that were still running were ended after ${closeMs} ms`);
     },
   };
 }

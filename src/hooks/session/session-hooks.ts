@@ -193,11 +193,11 @@ export function openHooks(
     untilClose,
     /** Hooks that nothing waits for. */
     background,
-    /** Waits, for a while, for hooks in the background; from then on no person is called. */
+    /** Sends no more notifications and waits, within a limit, for the hooks that run in the background. */
     async closeBackground(): Promise<void> {
       attention.close();
-      over.abort(new Error('the session is over'));
       await background.close();
+      over.abort(new Error('the session is over'));
     },
     /** As they are in force now. */
     settings: () => settings,
