@@ -84,6 +84,36 @@ describe('a misspelt verdict in the answer of a guard', () => {
   });
 });
 
+describe("a refusal in a guard's own words", () => {
+  it.each([
+    { verdict: 'deny' },
+    { action: 'block' },
+    { status: 'Blocked ' },
+    { result: 'rejected', note: 'x' },
+    { permission: 'deny' },
+    { blocked: true },
+    { deny: true },
+    { allow: false },
+    { is_ok: true, approved: false },
+    own({ allowed: false }),
+  ])('is not passed over: %j', (value) => {
+    for (const raw of raws(value)) {
+      expect(readRaw(hook('PreToolUse'), raw).failure?.message).toContain(
+        'says no, but is not a field',
+      );
+    }
+  });
+
+  it.each<[HookEventName, object]>([
+    ['PreToolUse', { allowed: true, blocked: false, status: 'ok', action: 'none' }],
+    ['PreToolUse', { tags: ['deny'], text: 'access denied', rule: { name: 'deny' } }],
+    ['PreToolUse', { decision: 'approve', reason: 'deny' }],
+    ['PostToolUse', { status: 'blocked' }],
+  ])('is not seen where there is none: %s %j', (event, value) => {
+    for (const raw of raws(value)) expect(readRaw(hook(event), raw).failure).toBeUndefined();
+  });
+});
+
 describe('unknown fields that are no verdict', () => {
   it.each<[HookEventName, object]>([
     ['PreToolUse', { revision: 3, division: 'sales', precision: 0.5, version: '1' }],

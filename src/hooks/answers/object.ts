@@ -12,6 +12,7 @@ import {
 } from '../registry/hook.js';
 import {
   DECIDING,
+  isHomemadeNo,
   isRestraint,
   meantField,
   restraintAnywhere,
@@ -40,7 +41,7 @@ export function readObject(
     return noAnswer(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
   }
   // fail-closed: a verdict that is misspelt was still meant.
-  const unread = role === 'observe' ? undefined : unreadVerdict(event, value, specific);
+  const unread = role === 'observe' ? undefined : unreadVerdict({ event, role }, value, specific);
   const problem = outputProblem(event, value) ?? unread;
   if (problem !== undefined) return invalid(problem);
   const own = ownFields(event, specific);
@@ -143,7 +144,11 @@ export function ownFields(event: HookEventName, specific: Fields): Fields {
  * A verdict in a form that only hooks of other kinds have, or under a misspelt name. Only fields of the
  * answer itself and of `hookSpecificOutput` are compared, and only with fields that the event knows.
  */
-function unreadVerdict(event: HookEventName, output: Fields, specific: Fields): string | undefined {
+function unreadVerdict(
+  { event, role }: Pick<Hook, 'event' | 'role'>,
+  output: Fields,
+  specific: Fields,
+): string | undefined {
   if ((output.ok ?? true) !== true) {
     return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
   }
@@ -155,10 +160,14 @@ function unreadVerdict(event: HookEventName, output: Fields, specific: Fields): 
   ];
   for (const { fields, known, prefix } of places) {
     for (const [key, value] of Object.entries(fields)) {
-      // What is spelt as a field of this or another place is judged by its place.
-      if (known.includes(key) || Object.hasOwn(DECIDING, key)) continue;
-      const meant = meantField(key, value, [...common, ...own]);
+      if (known.includes(key)) continue;
+      // A field of this or another place is judged by its place.
+      const isField = Object.hasOwn(DECIDING, key);
+      const meant = isField ? undefined : meantField(key, value, [...common, ...own]);
       if (meant !== undefined) return `\`${prefix}${key}\` is not a field; did you mean ${meant}?`;
+      if (role === 'gate' && isHomemadeNo(key, value)) {
+        return `\`${prefix}${key}\` says no, but is not a field; say no by "decision": "block" or exit code 2`;
+      }
     }
   }
   return undefined;

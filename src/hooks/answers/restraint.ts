@@ -51,7 +51,7 @@ const PASSED_ON: ReadonlySet<string> = new Set([
 export function restraintAnywhere(value: unknown): Restriction {
   let worst: Restriction = 'none';
   const end = walkKeys(value, (key, inner) => {
-    const name = key.trim().toLowerCase().replaceAll(/[_-]/g, '');
+    const name = folded(key);
     if (PASSED_ON.has(name)) return 'skip';
     if (name === 'continue' && inner === false) worst = 'deny';
     const meaning = meaningOf(inner);
@@ -160,11 +160,20 @@ export function meantField(
   return VERDICTS.has(near) && distance <= 1 && !Array.isArray(value) ? near : undefined;
 }
 
-const VERDICT_WORDS: ReadonlySet<string> = new Set(
-  'allow allowed approve approved accept ask block blocked cancel decline defer deny denied refuse refused reject rejected'.split(
+const YES = 'allow allowed approve approved accept accepted permit permitted'.split(' ');
+const NO =
+  'block blocked decline declined deny denied forbid forbidden refuse refused reject rejected'.split(
     ' ',
-  ),
-);
+  );
+const VERDICT_WORDS: ReadonlySet<string> = new Set([...YES, ...NO, 'ask', 'cancel', 'defer']);
+
+/** A refusal in a guard's own words: `"verdict": "deny"`, `"blocked": true`, `"allowed": false`. */
+export function isHomemadeNo(key: string, value: unknown): boolean {
+  const name = folded(key);
+  if (VERDICT_KEYS.has(name)) return false;
+  if (typeof value === 'string') return NO.includes(value.trim().toLowerCase());
+  return (value === true && NO.includes(name)) || (value === false && YES.includes(name));
+}
 
 function isVerdictValue(value: unknown): boolean {
   if (typeof value === 'string') return VERDICT_WORDS.has(value.trim().toLowerCase());

@@ -107,4 +107,13 @@ describe('the matcher of a guard', () => {
     expect(made.problem).toContain('every call of Bash');
     expect([made.matches(['Bash']), made.matches(['Read'])]).toEqual([true, false]);
   });
+
+  it('guards the tool that a text in the form of a rule names as an expression', () => {
+    const made = gateMatcher('Notebook(Edit)');
+    expect(['NotebookEdit', 'Notebook', 'Edit'].map((name) => made.matches([name]))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
 });

@@ -60,9 +60,11 @@ const SERVER = /^mcp__(?!.+?__.)/i;
 
 function fitsOf(part: MatcherPart, matcher: string): PartFits {
   if (part.kind === 'rule') {
-    // fail-closed: a rule is no matcher; as an expression it would never match anything.
     const problem = `the matcher "${matcher}" holds a rule; ${part.text} is taken to mean every call of ${part.tool}`;
-    return { fits: exactly(part.tool), problem };
+    const itself = exactly(part.tool);
+    const pattern = linearPattern(part.text, { ignoreCase: true });
+    // fail-closed: `Notebook(Edit)` may be a rule or an expression, so it guards what either one means.
+    return { fits: (name) => itself(name) || (pattern.ok && pattern.value.test(name)), problem };
   }
   if (part.kind === 'name')
     return SERVER.test(part.text) ? ofServer(part.text, matcher) : { fits: exactly(part.text) };

@@ -433,6 +433,47 @@ describe('unreadable settings', () => {
     expect(problems).toMatchObject([{ severity: 'fatal' }]);
   });
 
+  it.each<[string, ProjectFiles, ProjectFiles, string]>([
+    ['the user', {}, { '.claude/settings.json': { symlink: 'gone.json' } }, 'settings.json'],
+    [
+      'a project',
+      { '.claude/settings.local.json': { symlink: 'gone' } },
+      {},
+      'settings.local.json',
+    ],
+    ['a project, all of them,', { '.claude': { symlink: '../gone' } }, {}, '.claude'],
+    ['an administrator', {}, { 'managed/managed-settings.json': { symlink: '/gone' } }, 'managed-'],
+    ['drop-ins', {}, { 'managed/managed-settings.d': { symlink: '/gone' } }, 'managed-settings.d'],
+  ])('of %s behind a link to nothing are fatal', async (_whose, files, home, name) => {
+    const { problems } = await load(files, { home });
+    const [first] = problems;
+    expect(first).toMatchObject({ severity: 'fatal', remedy: 'Correct the link or remove it.' });
+    expect(first?.message).toMatch(/is a link to something that does not exist/);
+    expect(first?.message).toContain(name);
+  });
+
+  it('are fatal where letters were lost, because their rules would match nothing', async () => {
+    const latin1 = Buffer.from('{"permissions":\n{"deny": ["Read(caf\xe9/**)"]}}', 'latin1');
+    const home = { '.claude/settings.json': { base64: latin1.toString('base64') } };
+    const { problems } = await load({}, { home });
+    expect(problems.map(describeProblem)).toEqual([
+      `${path.join(project.home, '.claude/settings.json')}:2: the settings are not valid UTF-8. Save the file as UTF-8.`,
+    ]);
+  });
+
+  it.each(['', ' \n'])('are fatal where the command line gives none: %j', async (flag) => {
+    const { problems } = await load({}, { flag });
+    expect(problems.map(describeProblem)).toEqual([
+      '--settings: the settings are empty. Give JSON text or the name of a file, or leave the flag out.',
+    ]);
+  });
+
+  it('keep rules for an agent without a name, so that they are refused', async () => {
+    const flag = '{"portcullis": {"agents": {"": {"deny": ["Bash"]}}}}';
+    const { settings } = await load({}, { flag });
+    expect(settings.permissions.agents).toMatchObject([{ pattern: '', deny: [{ source: 'cli' }] }]);
+  });
+
   it('of administrators have their usual place', () => {
     project = makeTempProject();
     expect(managedSettingsDirectory('linux')).toBe('/etc/claude-code');

@@ -9,7 +9,7 @@ import { parseLocatedJson } from './json.js';
 export type ProjectSource = 'user' | 'project' | 'local';
 
 export interface SettingsPlaces {
-  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'list'>;
+  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'lstat' | 'list'>;
   readonly cwd: string;
   readonly configDir: string;
   readonly managedDir: string;
@@ -85,6 +85,11 @@ async function managed({
   try {
     const stat = await fs.stat(directory);
     looked.stamp = fingerprint(stat);
+    const link = stat === undefined ? await danglingLink(fs, [directory]) : undefined;
+    if (link !== undefined) {
+      const { problems } = fatal(place(directory), brokenLink(link));
+      return { wanted: [base], read: { files: [], problems, places: [looked] } };
+    }
     const entries = stat?.kind === 'directory' ? await fs.list(directory) : [];
     const names = entries.map(({ name }) => name);
     const above = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).reverse();
@@ -102,13 +107,13 @@ async function managed({
 }
 
 /** The settings of host and command line. */
-function given({ hostSettings = '', flagSettings = '', cwd }: SettingsPlaces): readonly Place[] {
+function given({ hostSettings, flagSettings, cwd }: SettingsPlaces): readonly Place[] {
   const host: Place = { source: 'sdk', trusted: true, root: cwd, text: hostSettings };
-  const places = hostSettings.trim() === '' ? [] : [host];
+  const places = hostSettings === undefined ? [] : [host];
+  if (flagSettings === undefined) return places;
   const flag = flagSettings.trim();
-  if (flag === '') return places;
   const base = { source: 'cli', trusted: true, root: cwd } as const;
-  if (flag.startsWith('{')) return [...places, { ...base, text: flag }];
+  if (flag === '' || flag.startsWith('{')) return [...places, { ...base, text: flag }];
   const file = resolve(cwd, flag);
   return [...places, { ...base, file, root: dirname(file), required: true }];
 }
@@ -136,13 +141,23 @@ function projectFiles(places: SettingsPlaces): readonly Place[] {
 
 async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSettings> {
   const { source, root, file, text: given, required = false } = place;
+  if (given?.trim() === '') {
+    // fail-closed: a script whose variable is not set meant to give settings that restrict.
+    const remedy = 'Give JSON text or the name of a file, or leave the flag out.';
+    return fatal(place, { message: 'the settings are empty.', remedy });
+  }
   if (given !== undefined || file === undefined) return parsed(place, given ?? '');
   let stamp = '';
   const read = async (): Promise<ReadSettings> => {
     try {
       const stat = await fs.stat(file);
       stamp = fingerprint(stat);
-      if (stat === undefined && !required) return NOTHING;
+      if (stat === undefined) {
+        const link = await danglingLink(fs, [root, dirname(file), file]);
+        // fail-closed: the file that the link leads to may hold deny rules, on a disk that is not mounted.
+        if (link !== undefined) return fatal(place, brokenLink(link));
+        if (!required) return NOTHING;
+      }
       const owned = source === 'managed' ? [file, dirname(file), root] : [];
       for (const path of owned) {
         if ((await fs.stat(path))?.foreign !== true) continue;
@@ -168,6 +183,23 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSett
   return { ...(await read()), places: [{ path: file, source, stamp }] };
 }
 
+/** The first of these paths that is a link to nothing. */
+async function danglingLink(
+  fs: SettingsPlaces['fs'],
+  paths: readonly string[],
+): Promise<string | undefined> {
+  for (const path of paths) {
+    const isLink = (await fs.lstat(path))?.kind === 'symlink';
+    if (isLink && (await fs.stat(path)) === undefined) return path;
+  }
+  return undefined;
+}
+
+function brokenLink(link: string): { message: string; remedy: string } {
+  const message = `the settings cannot be read: ${link} is a link to something that does not exist.`;
+  return { message, remedy: 'Correct the link or remove it.' };
+}
+
 const NOTHING: ReadSettings = { files: [], problems: [], places: [] };
 
 function parsed(place: Place, text: string): ReadSettings {
@@ -177,6 +209,13 @@ function parsed(place: Place, text: string): ReadSettings {
     const message = `the settings are not valid JSON: ${json.message}.`;
     const remedy = 'Correct the file; comments and trailing commas are not JSON.';
     return fatal(place, { line: json.line, message, remedy });
+  }
+  const garbled = text.indexOf('\uFFFD');
+  if (garbled !== -1) {
+    // fail-closed: a rule with a lost letter matches nothing.
+    const line = text.slice(0, garbled).split('\n').length;
+    const message = 'the settings are not valid UTF-8.';
+    return fatal(place, { line, message, remedy: 'Save the file as UTF-8.' });
   }
   if (!isRecord(json.value)) {
     const message = 'the settings are not a JSON object.';

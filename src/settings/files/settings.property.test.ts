@@ -40,10 +40,12 @@ const settings = fc.dictionary(fc.constantFrom(...KEYS), tree, { maxKeys: 6 });
 /** A disk with a single file. */
 function load(file: string, text: string, trustProject: boolean) {
   const missing = Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+  const stat = async (path: string) =>
+    path === file ? ({ kind: 'file', size: 1, mtimeMs: 1, mode: 0o600 } as const) : undefined;
   return loadSettings({
     fs: {
-      stat: async (path) =>
-        path === file ? { kind: 'file', size: 1, mtimeMs: 1, mode: 0o600 } : undefined,
+      stat,
+      lstat: stat,
       readText: async () => text,
       list: () => Promise.reject(missing),
     },

@@ -129,7 +129,7 @@ export function effectiveSettings(
   merged: Merged,
   { cwd, env }: EffectiveContext,
 ): Omit<EffectiveSettings, 'files' | 'places'> {
-  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.+)\.\w+$/s.exec(key)?.[1]);
+  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.*)\.\w+$/s.exec(key)?.[1]);
   const patterns = [...new Set(keys.filter((one) => one !== undefined))];
   const agents = patterns.map((pattern) => ({
     pattern,

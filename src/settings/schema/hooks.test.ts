@@ -97,6 +97,10 @@ describe('hooks that cannot work stop the start', () => {
       'at this event the hook would never run.',
     ],
     [
+      { hooks: { PreToolUse: [{ matcher: 'Ba(?=sh)', hooks: [hook] }] } },
+      'the matcher "Ba(?=sh)" is not a regular expression that can be used here',
+    ],
+    [
       { hooks: { PreToolUse: [{ matcher: 'Bsh', hooks: [hook] }] } },
       'the matcher "Bsh" names Bsh, and there is no such tool. Did you mean Bash?',
     ],
@@ -230,6 +234,9 @@ describe('a hook that could not mean what is written', () => {
   it('is none of these', () => {
     for (const one of ['Bash', 'Bash(git push *)', 'Edit(*.ts)', 'mcp__srv__*', 'bash(rm *)']) {
       expect(checkOne('PreToolUse', { ...hook, if: one })).toEqual([]);
+    }
+    for (const matcher of ['Ba(sh)', 'Web(Fetch|Search)', 'Wr(?:ite)']) {
+      expect(checkOne('PreToolUse', hook, { matcher })).toEqual([]);
     }
     const agents = ['main', 'main/*', '**/reviewer#*', 'reviewer'];
     for (const pattern of agents) {

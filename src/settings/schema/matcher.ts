@@ -53,6 +53,11 @@ function checkPart(part: MatcherPart, at: Place): readonly ConfigProblem[] {
   if (!at.forTools) return [];
   if (part.kind === 'name') return checkName(part.text, at);
   const { text, tool } = part;
+  const pattern = linearPattern(text, { ignoreCase: true });
+  const isTool = at.names?.some((one) => one.toLowerCase() === tool.toLowerCase());
+  // `Notebook(Edit)` is an expression, and `Note(?=book)` one that is not supported.
+  if (pattern.ok && at.names?.some((one) => pattern.value.test(one))) return [];
+  if (!pattern.ok && isTool === false) return checkExpression(text, at);
   const message = `the matcher "${text}" is a rule; it is taken to mean every call of ${tool}.`;
   const remedy = `Write "${tool}", and the rule into "if".`;
   return [problem(asWarning(at.context), message, remedy), ...checkName(tool, at)];
