@@ -39,11 +39,7 @@ describe('a command line that cannot be understood', () => {
     [['-p', '-z', 'fix it'], 2, /unknown option '-z'/],
     [['config', '--foo'], 2, /unknown option '--foo'/],
     [['-p', ...SCRIPT, '/nosuch'], 2, /^$/],
-    [
-      ['-p', ...SCRIPT, '--add-dir', '/nonexist', '--', 'x'],
-      2,
-      /--add-dir: "\/nonexist" is not a directory/,
-    ],
+    [['-p', ...SCRIPT, '--add-dir', 'none', '--', 'x'], 2, /--add-dir: "none" is not a directory/],
     [
       ['-p', ...SCRIPT, '--json-schema', 'notjson', 'x'],
       2,
@@ -88,7 +84,7 @@ describe('bad input is told in one line with the remedy, and starts nothing', ()
     ['an unknown option', ['sessions', '--jsno'], /did you mean --json\?; portcullis sessions --h/],
     ['an option without its value', ['sessions', '--limit'], /'-n, --limit <count>'/],
     ['a surplus argument', ['sessions', 'x'], /too many arguments/],
-    ['a missing directory', ['-p', ...SCRIPT, '--add-dir', '/none', '--', 'x'], /not a directory/],
+    ['a missing directory', ['-p', ...SCRIPT, '--add-dir', 'none', '--', 'x'], /not a directory/],
     ['a schema that is no JSON', ['-p', ...SCRIPT, '--json-schema', '{x', 'x'], /not valid JSON/],
     [
       'a schema that is no object',

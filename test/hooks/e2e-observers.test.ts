@@ -83,12 +83,20 @@ function resultsOf({ frames }: Session) {
 function sentTo({ requests, project }: Session): readonly string[] {
   return (
     requests
-      .map(({ body }) => JSON.stringify((body as { messages: unknown }).messages))
+      .map(({ body }) => JSON.stringify((body as { messages: unknown }).messages, withoutLate))
       .filter((text) => !text.includes('Judge: '))
       .map((text) => text.replaceAll(project.root, '<root>').replace(/toolu_script_\d+/g, 'toolu'))
       // The files of bundled skills lie under a name that is new for each process.
       .map((text) => text.replace(/portcullis-skills-[\w-]+/g, 'skills'))
       .map((text) => text.replace(/\ba[0-9a-f]{16}\b/g, 'agent'))
+  );
+}
+
+/** Leaves out the notice that a server has connected after the start, as it does on a busy machine. */
+function withoutLate(_key: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.filter(
+    (part) => !JSON.stringify(part).includes('<system-reminder>\\nMore tools of'),
   );
 }
 

@@ -113,7 +113,8 @@ function fixture() {
   const context: CommandContext = {
     session,
     caller: 'person',
-    env: {},
+    // No other session uses this state directory, so none makes this process one of an agent.
+    env: { HOME: join(import.meta.dirname, 'none') },
     runner: {
       isRunning: () => false,
       clear: async () => void done.push('clear'),
