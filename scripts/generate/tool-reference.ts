@@ -21,7 +21,7 @@ export async function toolReference(): Promise<string> {
   const offered = (name: string): string => {
     if (name === 'StructuredOutput') return 'with `--json-schema`';
     if (always.has(name)) return 'always';
-    return withPerson.has(name) ? 'where somebody can answer' : 'on request';
+    return withPerson.has(name) ? 'where a person can answer' : 'on request';
   };
   const rows = tools.map((tool) => {
     const safe = tool.concurrencySafe({});

@@ -24,7 +24,7 @@ export interface ToolUseBlock {
   readonly type: 'tool_use';
   readonly id: string;
   readonly name: string;
-  /** Always an object in a history; what could not be parsed stands beside it, see `MalformedInput`. */
+  /** Always an object in a history; `MalformedInput` has text that could not be parsed. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 

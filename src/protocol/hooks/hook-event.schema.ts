@@ -17,9 +17,9 @@ export interface HookEventDefinition extends HookEventFacts {
   readonly note?: string;
   /** What its input has beside the common fields. */
   readonly input: z.ZodRawShape;
-  /** What stands inside `hookSpecificOutput` beside `hookEventName`. Absent: nothing. */
+  /** The fields of `hookSpecificOutput` beside `hookEventName`. Absent: none. */
   readonly output?: z.ZodRawShape;
-  /** What stands at the top of its output alone. */
+  /** Fields at the top of the output that only this event has. */
   readonly topOutput?: z.ZodRawShape;
   /** An example of the event's own input, for trying hooks out. */
   readonly sample: Readonly<Record<string, unknown>>;
@@ -87,7 +87,7 @@ const agent = part(
   }),
 );
 
-/** Stands in the input of every event, beside `hook_event_name`. */
+/** Fields in the input of every event, beside `hook_event_name`. */
 export const COMMON_INPUT = {
   session_id: is(text(), 'The session.'),
   transcript_path: is(text(), "The session's transcript, also for what a subagent does."),

@@ -92,7 +92,7 @@ export const PROJECT_EVENTS = {
     matcherField: 'file_path',
     kinds: PLAIN,
     setsEnvironment: true,
-    when: 'when a watched file changed on disk, whoever changed it',
+    when: 'when a watched file changed on disk, inside or outside the session',
     note: 'A matcher names files, `package.json|.env`; these are watched from the start.',
     input: {
       file_path: is(
@@ -157,7 +157,7 @@ export const PROJECT_EVENTS = {
     role: 'gate',
     kinds: ALL,
     when: 'before the model of a session is changed',
-    no: 'the model stays; an ask that nobody can answer is a no',
+    no: 'the model stays; an ask without a person to answer is a no',
     input: {
       ...modelSwitch,
       source: is(z.enum(['command', 'picker', 'sdk']), 'Who asked for it.', 'command'),

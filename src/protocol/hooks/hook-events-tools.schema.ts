@@ -74,7 +74,7 @@ export const TOOL_EVENTS = {
     role: 'gate',
     matcherField: 'tool_name',
     kinds: ALL,
-    when: 'when somebody is about to be asked about a call, or would have to be asked where nobody is',
+    when: 'when a person or host is about to be asked about a call, or would be if one were there',
     no: 'the call is refused',
     note: 'It runs beside the question to the host; the first answer counts, and rules are checked again.',
     input: {
@@ -101,7 +101,7 @@ export const TOOL_EVENTS = {
     role: 'observe',
     matcherField: 'tool_name',
     kinds: ALL,
-    when: 'when plan mode refused a command and nobody could be asked',
+    when: 'when plan mode refused a command and no person could be asked',
     input: {
       ...call,
       tool_use_id: toolUseId,

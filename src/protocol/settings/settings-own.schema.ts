@@ -24,7 +24,7 @@ export const portcullis = z.strictObject({
   ),
   hookTimeouts: key(
     z.partialRecord(z.enum(eventNames), z.number().positive()),
-    'Milliseconds by event, for hooks that name no timeout: {"PreToolUse": 5000}. Of a project: where nobody else says anything.',
+    'Milliseconds by event, for hooks that name no timeout: {"PreToolUse": 5000}. A value of a project counts only where no other settings file has one.',
     { restricts: true, needsTrust: true, live: true },
   ),
   probeHooks: key(
@@ -70,7 +70,7 @@ export const portcullis = z.strictObject({
         'Dollars of all agents. A model without a known price is then refused.',
         { restricts: true },
       ),
-      seconds: key(z.number().positive(), 'Seconds in which somebody was at work.', {
+      seconds: key(z.number().positive(), 'Seconds of active work by any agent.', {
         restricts: true,
       }),
       fanOut: key(count(0), 'Agents that may be started in all.', { restricts: true }),
@@ -96,7 +96,7 @@ export const portcullis = z.strictObject({
       ),
       unattended: key(
         flag(),
-        'true: somebody reads the inbox, so that background agents wait for answers although no host is there to ask.',
+        'true: a person reads the inbox, so background agents wait for answers even without a host to ask.',
         { restricts: false },
       ),
     }),

@@ -69,7 +69,7 @@ export const sessionSettings = {
   cleanupPeriodDays: key(count(1), 'How long transcripts are kept.', LATER),
   autoCompactEnabled: key(
     flag(),
-    'False: long conversations are summarised only when somebody asks for it. Default true.',
+    'False: long conversations are summarised only on request (`/compact`). Default true.',
     { live: true },
   ),
   autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),

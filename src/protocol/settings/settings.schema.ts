@@ -42,7 +42,7 @@ const guardSettings = {
   ),
   allowedHttpHookUrls: key(
     list(),
-    'The only URLs that HTTP hooks may call, whoever wrote them; * stands for anything, [] allows none.',
+    'The only URLs that HTTP hooks of any source may call; * stands for anything, [] allows none.',
     { restricts: true, needsTrust: true, live: true },
   ),
   httpHookAllowedEnvVars: key(
