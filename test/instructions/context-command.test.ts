@@ -79,7 +79,7 @@ describe('portcullis context', () => {
       /later\.md {2}\(project rule; once a file is used that fits src\/\*\*\)/,
       /sub\/CLAUDE\.md {2}\(project file; once a file in sub is used\)/,
       /^Not shown$/m,
-      /out\.md, named in CLAUDE\.md: it is outside of the project, and nobody has approved/,
+      /out\.md, named in CLAUDE\.md: it is outside of the project, and no person has approved/,
       /@gone\.md, named in CLAUDE\.md: there is no such file/,
     ].map((pattern) => text.search(pattern));
     expect(order).not.toContain(-1);

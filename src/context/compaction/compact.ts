@@ -183,5 +183,5 @@ function appendUser(messages: readonly Message[], content: readonly UserBlock[])
     : [...messages, { role: 'user', content }];
 }
 
-/** Marks the summary for the model, and for whoever looks for it in a history. */
+/** Marks the summary for the model, and for code that looks for it in a history. */
 export const SUMMARY_TAG = 'conversation-summary';

@@ -11,7 +11,7 @@ export interface ContextFacts {
   readonly window: number;
   readonly system: readonly SystemBlock[];
   readonly tools: readonly ContextTool[];
-  /** All that the conversation holds, what stands before the first prompt included. */
+  /** All messages of the conversation, with those before the first prompt. */
   readonly messages: readonly Message[];
   readonly instructions: InstructionReport;
   /** Whether a text lists skills. */

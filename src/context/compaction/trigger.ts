@@ -25,7 +25,7 @@ export function autoCompactThreshold(limits: ContextLimits): number {
   return mayCompact('auto', limits.env) ? compactThreshold(limits) : Number.POSITIVE_INFINITY;
 }
 
-/** `DISABLE_COMPACT` turns all of it off, `DISABLE_AUTO_COMPACT` what nobody asked for. */
+/** `DISABLE_COMPACT` turns all of it off, `DISABLE_AUTO_COMPACT` only automatic compaction. */
 export function mayCompact(trigger: 'manual' | 'auto', env: CompactEnvironment): boolean {
   if (isOn(env.DISABLE_COMPACT)) return false;
   return trigger === 'manual' || !isOn(env.DISABLE_AUTO_COMPACT);

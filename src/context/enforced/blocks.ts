@@ -15,9 +15,9 @@ export interface Block {
 type Lines = readonly MarkdownLine[];
 
 /**
- * The blocks of a text, as it is shown: without hidden characters. fail-closed: whoever writes our word
- * and then rules means a restriction, whatever stands in the place of the fence; what only speaks about
- * the word, or shows an example in a closed block, does not count.
+ * The `portcullis` blocks of a text, read without hidden characters. fail-closed: the word followed by rules
+ * counts as a restriction even where the fence is malformed; prose about the word, or an example in a closed
+ * block, does not count.
  */
 export function blocksOf(source: string): readonly Block[] {
   const lines = [...markdownLines(withoutHidden(source).text)];
@@ -76,7 +76,7 @@ function readLine(lines: Lines, at: number): Read {
   return { blocks: lost === undefined ? [] : [{ line, text: '', lost }], next: at + 1 };
 }
 
-/** A line as it stands in the quotes and lists around it. */
+/** The text of a line, without the marks of the quotes and lists around it. */
 function seen(line: MarkdownLine | undefined): string {
   if (line === undefined) return '';
   const { kind, raw, text } = line;
@@ -102,7 +102,7 @@ function blockInside(
   if (marks === '' || wordIn(behind) === 'other') return [];
   const ends = text.trimStart().startsWith(marks) && marks.startsWith(around.marks);
   if (around.isClosed && !ends) return [];
-  const message = `the block "${behind.slice(0, LONGEST_QUOTE)}" enforces nothing: it stands in the block of line ${around.line}.`;
+  const message = `the block "${behind.slice(0, LONGEST_QUOTE)}" enforces nothing: it is inside the block of line ${around.line}.`;
   const remedy = 'Close that one first; around an example write a longer fence.';
   return [{ line: number, text: '', lost: { message, remedy } }];
 }
@@ -207,12 +207,12 @@ function misspelt(line: number, behind: string): Block {
 }
 
 const NO_FENCE = {
-  message: 'the rules behind "portcullis" enforce nothing: no fence stands in front of the word.',
+  message: 'the rules behind "portcullis" enforce nothing: there is no fence in front of the word.',
   remedy:
     'Write ```portcullis on a line of its own, with three backticks, and ``` behind the rules.',
 };
 const BELOW = {
-  message: 'the block enforces nothing: its word "portcullis" stands below the fence.',
+  message: 'the block enforces nothing: its word "portcullis" is below the fence.',
   remedy: 'Write "portcullis" behind the fence, on the same line.',
 };
 const ABOVE = { ...BELOW, message: BELOW.message.replace('below', 'above') };

@@ -143,7 +143,7 @@ function nameOf({ value, file, line }: SourcedRule): readonly unknown[] {
   return [value.text, value.root, file, line];
 }
 
-/** Files without those that are kept from somebody, and without what only those bring in. */
+/** The files without those that rules hide from the reader, and without files that only hidden ones include. */
 export async function withoutHiddenFiles(
   { files, skipped }: LoadedFiles,
   isKept: (file: LoadedInstruction) => Promise<boolean>,
@@ -163,7 +163,7 @@ export async function withoutHiddenFiles(
   return left.length === 0 ? { files, skipped } : { files: shown, skipped: [...skipped, ...left] };
 }
 
-/** Whether somebody chose to show a file, or it says itself that it counts; rules hide only the former. */
+/** Whether a person chose to show the file, instead of the file being found by its name; rules hide only chosen ones. */
 export async function wasChosen(
   { scope, parent, loadReason, path }: LoadedInstruction,
   fs: Pick<FileSystem, 'lstat'>,

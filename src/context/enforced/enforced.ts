@@ -14,7 +14,7 @@ interface EnforcedSource {
   readonly source: 'managed' | 'user' | 'project' | 'local';
   /** What a leading `/` in a rule's path stands for. */
   readonly root: string;
-  /** Of a text that stands on one line of another file. */
+  /** The line in the file, where the text is a part of one. */
   readonly line?: number;
 }
 
@@ -104,7 +104,7 @@ export function enforcedRules(file: EnforcedSource, locateJson: LocateJson): Enf
     else if (!isRecord(json.value)) say(at(1), 'the enforced rules are no object.');
     else {
       for (const twice of json.duplicates) {
-        const message = `"${twice.path.join('.')}" stands twice, so one of them is lost.`;
+        const message = `"${twice.path.join('.')}" is written twice, so one of them is lost.`;
         say(at(twice.line), message, 'Write it once.');
       }
       readLists(json.value, (way) => at(json.lineOf(way) ?? 1));

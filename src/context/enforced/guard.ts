@@ -115,7 +115,7 @@ function takenIn(
   return NOTHING;
 }
 
-/** fail-closed: what is decided at run time may lie in any folder, one that nobody has named before too. */
+/** fail-closed: a path that is decided at run time may be in any folder, one without loaded rules too. */
 function maybeThere({ deny, ask }: RuleSet, unknown: string): Finding {
   const rule = [...deny, ...ask].find(({ spec }) => spec.kind === 'path');
   return rule === undefined

@@ -53,7 +53,7 @@ export interface Discovery {
 
 export type KnownDirectories = Map<string, DirectoryFiles>;
 
-/** What stands in one directory under the names that have a meaning. */
+/** The instruction files of one directory. */
 interface DirectoryFiles {
   /** CLAUDE.md, then AGENTS.md; each also in `.claude`. */
   readonly shared: readonly FoundFile[];

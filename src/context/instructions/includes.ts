@@ -2,7 +2,7 @@ import { dirname, expandHome, isAbsolute, resolve } from '../../platform/fs/path
 import { MOST_LOOKUPS } from './load-result.js';
 import { markdownLines } from './markdown-lines.js';
 
-/** One more than is looked up: whoever looks them up sees that there are too many. */
+/** One more than is looked up, so that the lookup sees that there are too many. */
 const MOST_TARGETS = MOST_LOOKUPS + 1;
 const LONGEST_TARGET = 1_024;
 
@@ -76,7 +76,7 @@ function targetOf(word: string, isPlace: RegExp): string | undefined {
   return isPlace.test(target) && !/[`<>"|*?\u0000-\u001f]/.test(target) ? target : undefined;
 }
 
-/** Stands in for what was taken out; no target can hold it, and none begins behind it. */
+/** Replaces removed text; no target can contain it or begin directly behind it. */
 const GONE = '`';
 
 /** `endless`: a comment begins that never ends, so nothing behind it is text. */

@@ -24,7 +24,7 @@ export interface Prepared {
   readonly globs?: readonly string[];
 }
 
-/** What stands at a place; `prepared` where it was read as well. */
+/** What a path leads to; `prepared` where the file was read as well. */
 export interface Look {
   readonly sought: Sought;
   readonly prepared?: Result<Prepared, SkippedInstruction>;
@@ -75,7 +75,7 @@ export function createInstructionLoader(
     const { located, how, unshown } = found;
     const isNew = !into.seen.has(located.real);
     const toShow = isNew && !unshown;
-    // fail-closed: whoever names a file first decides how it is shown, not for whom its rules speak.
+    // fail-closed: the first reference to a file decides how it is shown, not for which agents its rules hold.
     const toEnforce = mayHoldRules(place.path, located.real) && admit(into, place, located);
     if (!toShow && !toEnforce) return;
     if (toShow) into.seen.add(located.real);

@@ -4,7 +4,7 @@ export interface MarkdownLine {
   readonly raw: string;
   /**
    * `open`, `code` and `close` make a fenced block. `comment` belongs to a comment that begins a
-   * line and is closed; what else stands on that line is its `text`.
+   * line and is closed; the rest of that line is its `text`.
    */
   readonly kind: 'text' | 'blank' | 'open' | 'code' | 'close' | 'indented' | 'comment';
   /** Without the marks of the quotes and lists around it. Of `open`: the words behind the fence. */
@@ -118,7 +118,7 @@ function block(
 
 const LIST_MARK = /^([-+*]|\d{1,9}[.)])([ \t]+|$)/;
 
-/** Undefined when the quote or list that the fence stands in has ended. */
+/** Undefined when the quote or list around the fence has ended. */
 function insideFence(
   line: string,
   quotes: number,

@@ -2,7 +2,7 @@ import { basename } from '../../platform/fs/paths.js';
 
 const NAMES = new Set(['claude.md', 'claude.local.md', 'agents.md', 'memory.md']);
 
-/** Whether later sessions are told what stands in this file. */
+/** Whether later sessions load this file as instructions. */
 export function isInstructionFile(path: string): boolean {
   const plain = path.replaceAll('\\', '/').toLowerCase();
   return NAMES.has(basename(plain)) || /(?:^|\/)\.claude\/rules\/.*\.md$/.test(plain);

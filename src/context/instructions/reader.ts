@@ -50,7 +50,7 @@ export interface ReaderParts {
   isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
 }
 
-/** What stands at a place. */
+/** What a path leads to. */
 interface Look {
   readonly stat: FileStat;
   readonly isLink: boolean;
@@ -115,7 +115,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (answer === 'approve') return undefined;
     const how = isLink || real !== path ? `it is a link to ${real}, outside of the project` : OUT;
     const isDeclined = answer === 'decline';
-    const why = isDeclined ? 'a person has declined it' : `nobody has approved that; ${REMEDY}`;
+    const why = isDeclined ? 'a person has declined it' : `no person has approved it; ${REMEDY}`;
     const skipped = skip(place, 'external', `${how}, and ${why}`, { warn: !isDeclined });
     return { ...skipped, realPath: real, ...(isDeclined ? { declined: true } : {}) };
   }
@@ -192,7 +192,7 @@ export function isLocated(sought: Sought): sought is Located {
 const exact = new TextDecoder('utf-8', { fatal: true });
 const lenient = new TextDecoder('utf-8');
 
-/** What stands in an instruction file by mistake is replaced; what an include fetches must be text. */
+/** Invalid bytes in an instruction file are replaced; an included file must be valid text. */
 function decode(bytes: Uint8Array, { strict }: { strict: boolean }): InstructionText | undefined {
   if (bytes.includes(0)) return undefined;
   const textIn = (decoder: typeof exact) => decoder.decode(bytes).replace(/\r\n?/g, '\n');

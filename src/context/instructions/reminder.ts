@@ -23,7 +23,7 @@ export function instructionsReminder(
   facts: ReminderFacts,
 ): string | undefined {
   if (files.length === 0) return undefined;
-  // Whatever the order in which they come: nothing stands before an administrator's word.
+  // Managed instructions come first, in whatever order the files were loaded.
   const ordered = [...files.filter(isManaged), ...files.filter((file) => !isManaged(file))];
   return reminder([HEADERS[facts.occasion], ...shownSections(ordered)].join('\n\n'));
 }

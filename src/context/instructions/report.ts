@@ -32,7 +32,7 @@ export interface WaitingInstruction {
 /** Everything there is to know about the instructions of a session. */
 export interface InstructionReport {
   readonly loaded: readonly ReportedInstruction[];
-  /** Rules that wait for a file that their patterns fit, and files of folders that nobody worked in yet. */
+  /** Rules that wait for a file that their patterns fit, and files of folders without any access yet. */
   readonly waiting: readonly WaitingInstruction[];
   readonly skipped: readonly SkippedInstruction[];
   /** Of all that is shown, estimated. */

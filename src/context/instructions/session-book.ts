@@ -137,7 +137,7 @@ export async function settleIncludes(
   }
 }
 
-/** Files from outside that nobody has said anything about, each once. */
+/** Files from outside the project without an approval or a refusal, each once. */
 export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly PendingInclude[] {
   const pending = new Map<string, PendingInclude>();
   for (const { kind, realPath, path, parent, declined } of skipped) {
@@ -168,7 +168,7 @@ export interface OpenedBook {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** The instruction files of a place, and which files rules keep from whoever reads them. Nothing is read yet. */
+/** The instruction files of a session, and those that rules hide. Nothing is read yet. */
 export function openInstructionBook(
   config: InstructionConfig,
   environment: InstructionGround,
@@ -189,7 +189,7 @@ export function openInstructionBook(
     sources: environment.sources,
     settings,
     additionalDirectories: (config.addDirs ?? []).map((one) => resolve(config.cwd, one)),
-    // A folder that declares nothing is trusted by whoever says so for this run.
+    // A folder that declares nothing counts as trusted where the user said so for this run.
     trusted: environment.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
     approvals,
     isHidden: hiding.isHidden,

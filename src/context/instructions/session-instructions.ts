@@ -148,7 +148,7 @@ export async function openInstructions(
 /** A prompt that was given with the start follows in less, one that is typed does not. */
 const JUST_READ_MS = 100;
 
-/** The account of a conversation. Undefined: nobody is shown instructions there. */
+/** The instruction book of a conversation. Undefined: the conversation is shown no instructions. */
 export type ShownIn = Pick<InstructionBook, 'touched'> | undefined;
 
 export type OpenInstructions = Awaited<ReturnType<typeof openInstructions>>;

@@ -19,7 +19,7 @@ export interface InstructionSettings {
   /** Patterns of files that are not read. */
   readonly excludes: readonly Sourced<string>[];
   readonly agentsMode: AgentsMode;
-  /** Absent: nobody has said. */
+  /** Absent: not set. */
   readonly autoMemory?: boolean;
   readonly autoMemoryDirectory?: string;
   readonly teamMemory: boolean;

@@ -138,7 +138,7 @@ export interface Entry {
   readonly source: string;
   /** 0 for a file that was not included. */
   readonly depth: number;
-  /** Of a text that stands on one line of another file. */
+  /** The line in the file, where the text is a part of one. */
   readonly line?: number;
   /** It counts only for files that these patterns match. */
   readonly when?: Fitting;

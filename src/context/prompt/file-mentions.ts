@@ -8,7 +8,7 @@ export interface Meaning {
 }
 
 export interface FileMention {
-  /** As it stands in the prompt. */
+  /** Its text in the prompt. */
   readonly written: string;
   /** The likeliest first. */
   readonly meanings: readonly Meaning[];
@@ -17,7 +17,7 @@ export interface FileMention {
   readonly isPattern?: true;
 }
 
-/** One more than is looked up: whoever looks them up sees that there are too many. */
+/** One more than is looked up, so that the lookup sees that there are too many. */
 const MOST_MENTIONS = MOST_NAMES + 1;
 /** Characters of a name. */
 const LONGEST = 1_024;

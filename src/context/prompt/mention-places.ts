@@ -23,8 +23,8 @@ export interface TypedText {
 const MAY_NAME = /(?<![A-Za-z0-9_.])@(?=\S)/;
 
 /**
- * What of this prompt may name something with an `@`, as far as it goes to the model with the others that
- * are `passed`. fail-closed: only what a person or the host has said names files, and nobody else's words do.
+ * The parts of this prompt in which `@` may name a file, without what `passed` prompts already cover.
+ * fail-closed: only the words of a person or the host name files.
  */
 export function typedText(
   prompt: InputMessage,
@@ -72,7 +72,7 @@ function changedFrom(prompt: InputMessage, message: InputMessage): TypedText['ch
   return { texts, beside: '' };
 }
 
-/** What of a prompt nobody has typed, as what was piped in. */
+/** The part of a prompt that no person typed, such as piped input. */
 function besideTyped({ content, typed }: InputMessage): string {
   if (typed === undefined) return '';
   const said = textOf(content);
@@ -158,7 +158,7 @@ function lookUpIn(
       try {
         return (await fs.stat(path))?.kind;
       } catch (thrown) {
-        // Something is there, and whoever reads it says what is wrong with it. All else is no name of a file.
+        // The file exists, and reading it reports the error; any other failure means that there is no such file.
         const code = systemCodeOf(thrown);
         return code === 'EACCES' || code === 'EPERM' ? 'other' : undefined;
       }

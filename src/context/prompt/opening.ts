@@ -16,7 +16,7 @@ export interface OpeningParts {
   uuid(): string;
 }
 
-/** What stands before the first prompt of this process; nothing when the history already says it. */
+/** The messages before the first prompt of this process; empty when the history already has them. */
 export interface Opening {
   readonly messages: readonly InputMessage[];
   /** The instruction files among it. */

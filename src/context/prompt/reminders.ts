@@ -11,8 +11,8 @@ export interface EnvironmentFacts {
 }
 
 /**
- * Stands before the first prompt. It is recorded with the conversation, so a resumed session sends
- * the same bytes again.
+ * Sent before the first prompt and recorded with the conversation, so that a resumed session sends the same
+ * bytes again.
  */
 export function environmentReminder(facts: EnvironmentFacts): string {
   return reminder(environmentText(facts));
