@@ -235,7 +235,7 @@ describe('how an agent ends', () => {
     await world.say('go');
     expect(world.result()).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/could not go on.*nobody is there.*Missing: .*touch/s),
+      text: expect.stringMatching(/could not go on.*no person is there.*Missing: .*touch/s),
       structured: { end: 'refused' },
     });
     expect(world.server.problems()).toEqual([]);

@@ -42,7 +42,7 @@ describe('skills that a definition gives an agent', () => {
   it.each([
     ['deny', 'Skill(held)', 'denies it'],
     ['deny', 'Skill(he*)', 'denies it'],
-    ['ask', 'Skill(held)', 'nobody is asked'],
+    ['ask', 'Skill(held)', 'no person is asked'],
   ])('are left out with a notice where a rule holds them: %s %s', async (list, rule, said) => {
     expect(await shownWith({ [list]: [rule] })).toBe('TEXT-OF-free,TEXT-OF-grants');
     const notices = open?.notices.join('\n');

@@ -284,6 +284,6 @@ function whySkillRefused({
 }: Extract<GateVerdict, { kind: 'refused' }>): string {
   if (unanswered !== true) return receipt.reason;
   return suggestion === undefined
-    ? `nobody is asked about the commands and files of skills (${receipt.reason})`
+    ? `no person is asked about the commands and files of skills (${receipt.reason})`
     : `nothing allows it beforehand; the rule ${suggestion} would`;
 }

@@ -230,7 +230,7 @@ function limitMeant(written: string): string | undefined {
     return `; write "${oneLine(inner.join('.'))}" in a map below "portcullis:"`;
   }
   const ours = OWN_NAMES.find((one) => canonicalName(one) === name);
-  if (ours !== undefined) return `; "${ours}" stands below "portcullis:"`;
+  if (ours !== undefined) return `; "${ours}" belongs below "portcullis:"`;
   const close = nearLimit(name);
   return close === undefined ? undefined : `; the field is called ${close}`;
 }

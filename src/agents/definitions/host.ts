@@ -42,7 +42,7 @@ export function readHostAgents(
     else {
       const { definition, findings } = read.value;
       const isTwice = definitions.some((one) => typeKey(one.name) === typeKey(definition.name));
-      if (isTwice) wrong.push(`${PLACE}: ${definition.name} stands there twice`);
+      if (isTwice) wrong.push(`${PLACE}: ${definition.name} is defined twice`);
       definitions.push(definition);
       problems.push(
         ...findings.map((one) => ({ ...one, source: 'flag', place: PLACE, name }) as const),

@@ -152,7 +152,7 @@ function readOwn(value: unknown, { error }: FieldContext): OwnFields | undefined
       continue;
     }
     const wrong: Wrong = (message) => error(`"portcullis.${name}" ${message}`, written);
-    if (names.has(name)) wrong('stands twice');
+    if (names.has(name)) wrong('is set twice');
     names.add(name);
     found = { ...found, ...ownField(name, inner, wrong) };
   }

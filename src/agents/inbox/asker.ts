@@ -34,7 +34,7 @@ export interface InboxAskerParts {
 const LOOK_MS = 250;
 
 /** fail-closed: without a host the answer is no. */
-const NOBODY: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
+const UNANSWERED: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
 
 /**
  * Puts questions of background agents into the inbox as well as to the host; the first answer counts.
@@ -45,7 +45,7 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
   if (inner === undefined && member === undefined && !parts.unattended()) return undefined;
   return async (request) => {
     const isOwn = member === undefined && !request.call.agent.background;
-    if (isOwn) return await (inner ?? NOBODY)(request);
+    if (isOwn) return await (inner ?? UNANSWERED)(request);
     const askedAt = now();
     const expiresAt = askedAt + parts.expiryMs();
     const facts = { id: parts.newId(), sessionId, askedAt, expiresAt, by: parts.self() };
@@ -57,7 +57,7 @@ export function inboxAsker(inner: Asker | undefined, parts: InboxAskerParts): As
       inbox.put(question);
     } catch (thrown) {
       parts.warn(`a question of ${question.agent.path} is not in the inbox: ${messageOf(thrown)}`);
-      return await (inner ?? NOBODY)(request);
+      return await (inner ?? UNANSWERED)(request);
     }
     return await firstAnswer(inner, { request, question, parts });
   };
@@ -116,7 +116,7 @@ function firstAnswer(
         settle(no(message), 'withdrawn');
       } else if (parts.now() >= expiresAt) {
         const minutes = Math.round((expiresAt - question.askedAt) / 60_000);
-        const message = `Nobody answered the question within ${minutes} minutes.`;
+        const message = `The question was not answered within ${minutes} minutes.`;
         settle({ ...no(message), unanswered: true }, 'expired');
       }
     };
@@ -127,8 +127,8 @@ function firstAnswer(
     const named = { ...request, question: { id, expiresAt } };
     void ask(inner, named, others.signal).then((answer) => {
       // The host's person is away, but the inbox may still be read.
-      const isNobody = answer.behavior === 'deny' && answer.unanswered === true;
-      if (!isNobody) settle(answer, 'answered');
+      const isUnanswered = answer.behavior === 'deny' && answer.unanswered === true;
+      if (!isUnanswered) settle(answer, 'answered');
       else if (question.tooLong === true) settle(tooLong(question), 'withdrawn');
     });
   });
@@ -161,7 +161,7 @@ function no(message: string) {
 /** A refusal that tells the agent how to avoid it. */
 function tooLong({ tool }: InboxQuestion): AskAnswer {
   return no(
-    `${tool} was refused: the call is too long to be judged by whoever would have to allow it (more than ${MOST_SHOWN_CHARS} characters). Split it into smaller ones.`,
+    `${tool} was refused: the call is too long for a person to judge (more than ${MOST_SHOWN_CHARS} characters). Split it into smaller ones.`,
   );
 }
 

@@ -201,11 +201,11 @@ describe('the inbox', () => {
     // Without a host no person could see the whole question.
     expect(await askerOf(undefined, true)?.(long)).toMatchObject({
       behavior: 'deny',
-      message: expect.stringContaining('too long to be judged'),
+      message: expect.stringContaining('too long for a person to judge'),
     });
     const absent: Asker = async () => ({ behavior: 'deny', message: '', unanswered: true });
     expect(await askerOf(absent)?.(long)).toMatchObject({
-      message: expect.stringContaining('too long to be judged'),
+      message: expect.stringContaining('too long for a person to judge'),
     });
     expect(await askerOf(async () => ({ behavior: 'allow' }))?.(long)).toEqual({
       behavior: 'allow',

@@ -129,7 +129,7 @@ export class Inbox {
     if (question === undefined) return err(`there is no question ${id}`);
     if (!this.#isOpen(question)) {
       this.remove(id);
-      return err(`nobody waits for an answer to ${id} any more`);
+      return err(`the question ${id} is no longer open`);
     }
     // fail-closed: a yes would cover parts that the person was not shown.
     if (given.behavior === 'allow' && question.tooLong === true) {

@@ -252,7 +252,7 @@ export function createResumeRules(
       // fail-closed: the agent ended after the message was judged, so no person has approved resuming it.
       return asking === undefined
         ? undefined
-        : `${asking}, and it ended only now. Send the message again, so that somebody is asked`;
+        : `${asking}, and it ended only now. Send the message again, so that a person is asked`;
     },
   };
 }

@@ -23,7 +23,7 @@ import type { AgentRun } from './run.js';
 
 /** Answers with calls that no person was available to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
-const UNANSWERED = 'it needs permissions, and nobody is there to give them';
+const UNANSWERED = 'it needs permissions, and no person is there to give them';
 
 /** Runs an agent from start to end. Never throws, and always cleans up. */
 export async function runChild(host: AgentHost, run: AgentRun): Promise<AgentReport> {

@@ -110,8 +110,8 @@ describe('a mailbox', () => {
 
   it.each([
     ['it is of another team', { team: 'session-2' }],
-    ['nobody in the team is called like its sender', { from: 'eve' }],
-    ['it is for somebody else', { to: 'team-lead' }],
+    ['its sender is not in the team', { from: 'eve' }],
+    ['it is for another member', { to: 'team-lead' }],
     ['it is from its own reader', { from: 'ann' }],
     ['its kind is not known', { kind: 'order' }],
     ['it names no request', { kind: 'plan_approval_request' }],

@@ -151,8 +151,8 @@ function mailProblem(
   if (!mailShape(entry)) return 'a part of it is missing or odd';
   const { from, kind, text: said, requestId, approve } = entry;
   if (entry.team !== team) return 'it is of another team';
-  if (entry.to !== to) return 'it is for somebody else';
-  if (!names.includes(from)) return 'nobody in the team is called like its sender';
+  if (entry.to !== to) return 'it is for another member';
+  if (!names.includes(from)) return 'its sender is not in the team';
   if (from === to) return 'it is from its own reader';
   if (said.length > LONGEST_TEXT) return `it has more than ${LONGEST_TEXT} characters`;
   const isAnswer = kind === 'shutdown_response' || kind === 'plan_approval_response';

@@ -99,7 +99,7 @@ async function toAll(
     if (done.ok) sent.push(to);
     else failed.push(`Not sent to ${to}: ${done.error}.`);
   }
-  if (sent.length + failed.length === 0) return failure('Nobody else is in the team.');
+  if (sent.length + failed.length === 0) return failure('The team has no other members.');
   const told = sent.length === 0 ? [] : [`Sent to ${sent.join(', ')}.`];
   const message = [...told, ...failed].join('\n');
   const structured = { success: failed.length === 0, recipients: sent, message };

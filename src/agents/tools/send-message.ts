@@ -113,7 +113,7 @@ function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOu
   const told = deps.runtime().tell(MAIN_AGENT.id, inputOf(deps, message, agent));
   return told
     ? sent(MAIN_AGENT.id, 'The main agent is told between two of its turns.')
-    : failure('Nobody is there to be told.');
+    : failure('The main agent takes no messages now.');
 }
 
 function ambiguous(

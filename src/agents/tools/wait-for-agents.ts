@@ -46,7 +46,7 @@ async function wait(
   const chosen = choose(deps, input.ids, agent);
   if (!chosen.ok) return failure(chosen.error);
   const tasks = chosen.value;
-  if (tasks.length === 0) return nobody(deps, agent);
+  if (tasks.length === 0) return justEnded(deps, agent);
   const hold = deps.deliveries.hold(
     agent,
     tasks.map(({ id }) => id),
@@ -70,7 +70,7 @@ async function wait(
 }
 
 /** Shows agents that have just ended, whose reports are on their way. */
-function nobody(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
+function justEnded(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
   const ended = deps
     .runtime()
     .roster.below(agent)

@@ -70,7 +70,7 @@ export async function openAgentWorkspace(
   }
 }
 
-/** Opens the same directory for a resumed agent, whoever resumes it. */
+/** Opens the same directory for a resumed agent. */
 export async function reopenWorkspace(
   fs: FileSystem,
   { path, agent, parent }: { path: string; agent: AgentRef; parent: Workspace },

@@ -312,7 +312,7 @@ export function worktreeNotice({ path, branch }: { path: string; branch?: string
     `You work in a working tree of your own: ${path}${on}. It began with what was committed, so changes of others that are not committed yet are not in it.`,
     `- Paths in your task may come from another checkout of the same repository. Translate them: the same file, below ${path}. Files of the other checkout are neither read nor changed.`,
     '- What you know of files from before does not count here. Read a file in this tree before you edit it.',
-    '- Your changes stay in this tree until somebody takes them over. Say in your report what you changed and whether you committed it.',
+    '- Your changes stay in this tree until they are merged into the checkout. Say in your report what you changed and whether you committed it.',
     `- Every shell command starts in ${path}. Commands that would leave it, or that cannot be followed (variables in file names, brace expansion, unquoted here-documents), are refused.`,
   ].join('\n');
 }
