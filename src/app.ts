@@ -94,12 +94,12 @@ export { matcherFaults } from './settings/schema/matcher.js';
 export type { ProjectTrust } from './settings/trust/project-trust.js';
 export type { TrustCheck } from './settings/trust/types.js';
 
-/** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
+/** Opens a session: loads its configuration and creates its parts; no request is sent yet. */
 export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   const environment = await openSessionEnvironment(asked);
-  // Who goes on with a session goes on as the agent that it ran as.
-  const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
-  const earlier = goesOn ? await openLog(asked, environment) : undefined;
+  // A resumed session keeps its original main agent unless the caller names one.
+  const keepsAgent = asked.start.kind !== 'new' && asked.agent === undefined;
+  const earlier = keepsAgent ? await openLog(asked, environment) : undefined;
   const config = await withOutputStyle(await asMainAgent(asked, environment, earlier), environment);
   const model = await openModelLayer(config, environment);
   const parts = await openParts(config, environment, model, earlier);

@@ -64,7 +64,7 @@ export async function runProgram(
   await output.drained();
   const lost = output.lost();
   if (lost !== undefined) {
-    // fail-closed: what nobody received is not done.
+    // fail-closed: output that was not delivered is a failure.
     output.warn(`standard output could not be written: ${lost}`);
     if (code === EXIT.done) code = EXIT.error;
   }
@@ -232,7 +232,7 @@ function handleSignals(output: Output, host: HostProcess): { watch(session: Agen
     const closing = session?.close() ?? Promise.resolve();
     const done = (): never => host.exit(code);
     closing.then(done, done);
-    // Whoever ends us does not wait long before he does it the hard way.
+    // The sender of the signal usually follows it with SIGKILL.
     setTimeout(done, LEAVING_MS);
   };
   host.on('SIGINT', () => {

@@ -22,9 +22,9 @@ export interface Output {
   behind(): Promise<void> | undefined;
   /** Resolves when the reader has taken everything, or after a bounded wait. */
   drained(): Promise<void>;
-  /** For those who write to the streams themselves: there too a reader may go away. */
+  /** Handles a closed pipe for callers that write to the streams directly. */
   open(): void;
-  /** Why some of the output reached nobody. A reader that went away by itself is not meant. */
+  /** Why some of the output was not delivered; undefined when the reader closed the pipe itself. */
   lost(): string | undefined;
 }
 
@@ -105,7 +105,7 @@ export function processOutput(
       if (gone || stream.writableLength === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
-          lost ??= `nobody read it for ${DRAIN_MS / 1000} s`;
+          lost ??= `it was not read for ${DRAIN_MS / 1000} s`;
           resolve();
         }, DRAIN_MS);
         const done = (): void => {

@@ -20,7 +20,7 @@ export interface PrintDeps {
   readonly output: Output;
   readonly host: HostProcess;
   uuid(): string;
-  /** Hands the open session to whoever handles signals. */
+  /** Called with the open session, so that signals can close it. */
   onOpen(session: AgentSession): void;
 }
 

@@ -5,9 +5,9 @@ import type { HostProcess, Output } from './output.js';
 const LOOK_MS = 1_000;
 
 /**
- * Aborts once nobody is at the other end: there is no more input, and nobody reads the output. The
- * end of the input alone means "no more prompts". That a reader is gone shows only when something is
- * written, so clients that pass over `keep_alive` are sent one while they wait.
+ * Aborts once the client is gone: its input has ended and its output is closed. The end of the input alone
+ * means "no more prompts". A closed output is noticed only by a write, so clients that ignore `keep_alive`
+ * are sent one while they wait.
  */
 export function readerGone(
   { stdin, stdout }: Pick<HostProcess, 'stdin' | 'stdout'>,

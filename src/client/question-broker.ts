@@ -195,12 +195,12 @@ export class QuestionBroker {
     const able = [...this.#clients].filter(
       (client) => client.answers.includes(asked.kind) && (only === undefined || client === only),
     );
-    const nobody: Outcome = { kind: 'refused', message: '', silent: true };
+    const unanswered: Outcome = { kind: 'refused', message: '', silent: true };
     // fail-closed: an answer to the question that is open under this id is none to another one.
     const isTaken = id !== undefined && this.#open.has(id);
     // fail-closed: a question that no client sees is refused at once.
     if (this.#closed || able.length === 0 || isTaken || signal?.aborted === true)
-      return Promise.resolve(nobody);
+      return Promise.resolve(unanswered);
     const question = {
       ...asked,
       id: id ?? uuid(),

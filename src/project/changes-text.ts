@@ -77,7 +77,7 @@ export function rewindPlanText(plan: RewindPlan, when: 'planned' | 'done'): stri
     restored.map(({ action, path }) => `${action.padEnd(9)} ${path}`),
   );
   list(
-    'kept, because somebody else changed them since',
+    'kept, because they were changed since',
     conflicts.map(({ path, why }) => `${path}: ${why}`),
   );
   list(

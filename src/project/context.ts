@@ -39,7 +39,7 @@ export async function readProjectContext(
     emit: (news) => {
       if (news.type === 'notice' && news.level === 'warning') warn(news.text);
     },
-    ...(headless ? {} : { asker: askNobody }),
+    ...(headless ? {} : { asker: refuseQuestion }),
   });
   try {
     const { config, environment, parts } = opened;
@@ -59,7 +59,7 @@ export async function readProjectContext(
   }
 }
 
-const askNobody: NonNullable<SessionConfig['asker']> = () =>
+const refuseQuestion: NonNullable<SessionConfig['asker']> = () =>
   Promise.reject(new PortcullisError('usage', 'no person can be asked here'));
 
 /** Keeps a person's answer about files from outside the project, for exactly these files. */

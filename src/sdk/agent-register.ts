@@ -4,7 +4,7 @@ import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 /** The agents that a session has spoken of, by their ids. */
 export interface AgentRegister {
   hear(event: LoopEvent | SessionNews): void;
-  /** Undefined is the main agent. Of an agent that nobody has spoken of only the id is known. */
+  /** Undefined is the main agent. An agent that no event has mentioned is known by its id alone. */
   find(id: string | undefined): AgentRef;
   knows(id: string): boolean;
 }

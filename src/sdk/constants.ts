@@ -6,5 +6,5 @@ export const HOOK_EVENTS = Object.keys(EVENTS) as readonly (HookEvent | keyof Ow
 
 export const EXIT_REASONS = ['clear', 'resume', 'logout', 'prompt_input_exit', 'other'] as const;
 
-/** Stands in a list of prompt parts where those begin that change; it is no text for the model. */
+/** Separates the stable parts of a system prompt from those that change; it is not sent to the model. */
 export const SYSTEM_PROMPT_DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';

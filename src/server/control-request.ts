@@ -9,7 +9,7 @@ import type { SdkServers } from './sdk-servers.js';
 import type { UsageTotals } from './usage-totals.js';
 import type { Frame } from './wire.js';
 
-/** What goes back: the payload, what stands beside it, and what is told after it. */
+/** The response to a control request: its payload, fields beside it, and frames sent after it. */
 export interface Reply {
   readonly response: Message;
   readonly beside?: Message;

@@ -50,7 +50,7 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     const { runner, sparesTasks } = handling;
     const session = await runner.session;
     runner.interrupt();
-    // fail-closed: where nobody can stop a single task, stop means all of them.
+    // fail-closed: where the client cannot stop a single task, an interrupt stops all of them.
     if (!sparesTasks) session?.requests.stopAgents();
     if (request.cancel_queued === true) {
       return { response: { still_queued: [], cancelled: runner.cancelAll() } };

@@ -165,7 +165,7 @@ async function act(
   }
 }
 
-/** The mode of a session is carried over as it is at its end, whoever has changed it. */
+/** The last mode of a session is carried over to the next one. */
 const MODE = 'set_permission_mode';
 
 /** Only a text names a kind of request. */

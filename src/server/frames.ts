@@ -285,7 +285,7 @@ export function initFrame(info: SessionInfo, uuid: string, names: InitNames = NO
     permissionMode: info.mode,
     slash_commands: names.commands,
     apiKeySource: info.keySource,
-    // Clients read this as the version of the contract that we speak; ours stands beside it.
+    // Clients read this as the version of the contract; our own version is in `portcullis_version`.
     claude_code_version: CONTRACT_VERSION,
     portcullis_version: VERSION,
     output_style: info.outputStyle,

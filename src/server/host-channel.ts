@@ -40,7 +40,7 @@ export function createHostChannel(
   let closed = false;
 
   const request: HostChannel['request'] = (body, signal) => {
-    // fail-closed: whoever waits for an answer that cannot come learns it at once.
+    // fail-closed: a request that cannot be answered any more fails at once.
     if (closed) return Promise.reject(new Error(CLOSED));
     if (signal.aborted) return Promise.reject(reasonOf(signal));
     const id = `portcullis-${++counter}`;

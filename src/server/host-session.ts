@@ -87,7 +87,7 @@ const CARRIED: ReadonlySet<string> = new Set(NAMES);
 
 /** What `initialize` says of the session; it goes over the flags. */
 function fieldsOf(initialize: Message): Partial<SessionConfig> {
-  // fail-closed: a limit in a place where nobody reads it would hold nothing back.
+  // fail-closed: a limit in a field that is not read would restrict nothing.
   const lost = Object.keys(SESSION_OPTIONS).find(
     (name) => !CARRIED.has(name) && (initialize[name] ?? false) !== false,
   );
@@ -108,7 +108,7 @@ function fieldsOf(initialize: Message): Partial<SessionConfig> {
   return { ...given, systemPrompt: parts.filter((part) => part !== DYNAMIC_BOUNDARY) };
 }
 
-/** Stands in a list of prompt parts where those begin that change; it is no text for the model. */
+/** Separates the stable parts of a system prompt from those that change; it is not sent to the model. */
 const DYNAMIC_BOUNDARY = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
 
 /** What a host asked for that has no effect here, in words for a person. */

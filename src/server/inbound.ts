@@ -15,11 +15,11 @@ const MAX_LINE_CHARS = 64 * 1024 * 1024;
 /** An input that is being read. */
 export interface Reading {
   /**
-   * Resolves when the input has ended or nobody listens any more. Rejects on what is no message: what
-   * follows it cannot be trusted to mean what it says.
+   * Resolves when the input has ended or reading was stopped. Rejects on a malformed message, as the lines
+   * after it cannot be trusted.
    */
   readonly done: Promise<void>;
-  /** Nobody listens any more. */
+  /** Stops reading. */
   stop(): void;
 }
 
@@ -46,7 +46,7 @@ export function readInbound(input: Inbound, onMessage: (message: Message) => voi
       if (typeof result.value !== 'string') onMessage(asMessage(result.value));
       else for (const line of splitter.push(result.value)) onMessage(parseLine(line));
     }
-    // Not awaited: an input that stands still would hold its own end back.
+    // Not awaited: an idle input would never finish its `return`.
     void Promise.resolve(iterator.return?.()).catch(() => undefined);
   };
   return {

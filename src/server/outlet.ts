@@ -1,8 +1,8 @@
 import { type Frame, tooLong, UNLIMITED } from './wire.js';
 
 /**
- * Takes one frame, at once and in order. A promise means: this one is taken, but the reader is behind;
- * whoever can should wait until it resolves before more is told.
+ * Takes one frame, synchronously and in order. A returned promise means that the frame is taken but the reader
+ * is behind; callers that can wait for it before they send more.
  */
 export type Sink = (frame: Frame) => void | Promise<void>;
 

@@ -12,7 +12,7 @@ export interface SdkServers {
   entries(): Readonly<Record<string, unknown>>;
   /** A line to one of them, a new one for each connection. */
   bridge(server: string): SdkBridge;
-  /** What a server sends by itself. False: nobody listens to a server of that name. */
+  /** Delivers a message that a server sent by itself. False: no connection to a server of that name. */
   receive(server: string, message: unknown): boolean;
 }
 
@@ -90,8 +90,8 @@ function createBridge(
 }
 
 /**
- * Undefined for what is no answer, which is then a failed request: nobody would ever match it with the
- * question. Its id need not be trusted, as the host answers each request of ours by itself.
+ * Undefined for a message that is no answer, which fails the request: it could never be matched with it.
+ * Its id need not be trusted, as the host answers each of our requests separately.
  */
 function answerTo(id: unknown, response: unknown): Message | undefined {
   if (!isRecord(response)) return undefined;
@@ -148,7 +148,7 @@ function createKnownAnswers({
     if (method === 'notifications/initialized') return { answer: undefined };
     if (method !== 'tools/list' || listed === undefined) return undefined;
     const result = listed;
-    // Whoever asks again wants to know how it is now.
+    // A second request wants the current list.
     listed = undefined;
     return isRecord(params) && params.cursor !== undefined ? undefined : reply(message, result);
   };

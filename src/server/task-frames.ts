@@ -188,7 +188,7 @@ function startedFields(event: Extract<TaskNews, { type: 'task_started' }>) {
   };
 }
 
-/** A call that nobody made has no id. */
+/** A task that no tool call started has no id. */
 function toolUse(id: string | undefined): Record<string, unknown> {
   return id === undefined || id === '' ? {} : { tool_use_id: id };
 }

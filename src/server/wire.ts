@@ -62,8 +62,8 @@ export function shortened(value: unknown): unknown {
 }
 
 /**
- * fail-closed: a question, an answer or a value that was cut would pass for the whole one. Whoever makes
- * them asks first whether they fit.
+ * fail-closed: a truncated question, answer or value would pass for the whole one, so their callers check
+ * first whether they fit.
  */
 function mustBeWhole({ type, structured_output: structured }: Frame): boolean {
   return WHOLE.has(type) || (type === 'result' && structured !== undefined);
@@ -112,7 +112,7 @@ function scalarsOf(frame: Frame): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.map(([name, value]) => [name, shorten(value, SHORTEST)]));
 }
 
-/** Most lines are so short that nobody has to count bytes. */
+/** Short lines need no byte count: a UTF-16 unit takes at most three bytes. */
 function isWithin(line: string, limit: number): boolean {
   return line.length * 3 <= limit || (line.length <= limit && Buffer.byteLength(line) <= limit);
 }

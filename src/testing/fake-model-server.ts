@@ -59,7 +59,7 @@ export async function startFakeModelServer(
   let connections = 0;
   const server = http.createServer((request, response) => {
     handle(request, response, { player, requests, models: options.models ?? [] }).catch(() => {
-      // The client went away in the middle; nobody is left to tell.
+      // The client has disconnected, so there is no one to send the error to.
       response.destroy();
     });
   });

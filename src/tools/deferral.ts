@@ -46,7 +46,7 @@ function percentOf(text: string): number | undefined {
   return number === undefined || Number(number) > 100 ? undefined : Number(number);
 }
 
-/** What is told of one server. */
+/** A server as the model is introduced to it. */
 export interface AnnouncedServer {
   readonly name: string;
   /** As the server wrote them, cut and with all that is invisible shown. */
@@ -122,7 +122,7 @@ function instructionLines(servers: readonly AnnouncedServer[], room: number): re
   const share = Math.max(0, Math.floor((room - overhead) / spoken.length));
   const parts = spoken.map(({ name, text }) => {
     const cut = text.length <= share ? text : `${sliceWhole(text, 0, share)} […]`;
-    // A server that closes the fence by its own text would speak as somebody else.
+    // A server whose text closed the tag could speak as another server.
     const inner = cut.includes('<') ? cut.replace(FENCE, '&lt;$1mcp-server') : cut;
     return `<mcp-server-instructions server=${JSON.stringify(name)}>\n${inner}\n</mcp-server-instructions>`;
   });

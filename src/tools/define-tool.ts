@@ -40,7 +40,7 @@ type Validators = Readonly<Record<string, Validator>>;
 /** Loaded while the model works on its first answer, not at the start. */
 let loaded: Validators | undefined;
 
-/** Whoever knows that a call may come need not wait for it then. */
+/** Called ahead of the first tool call, so that the call need not wait for it. */
 export async function loadValidators(): Promise<Validators> {
   loaded ??= (await import('../../build/generated/validators.js')) as unknown as Validators;
   return loaded;

@@ -12,7 +12,7 @@ export interface InvokeDeps {
   readonly gate: Gate;
   readonly agent: AgentRef;
   readonly workspace: Workspace;
-  /** Nobody is asked about its calls. */
+  /** No person is asked about its calls. */
   readonly unattended?: boolean;
   /** The input that a person typed as this call; absent: a model or a host makes its calls. */
   readonly typed?: Readonly<Record<string, unknown>> | undefined;
@@ -59,7 +59,7 @@ export interface StartingCall extends CheckedCall {
   readonly verdict: Extract<GateVerdict, { kind: 'allowed' }>;
 }
 
-/** Somebody watches what a call does. */
+/** Records what a call changes. */
 export interface CallWatch {
   /** It has run. What the model has to know about it comes back. Never rejects. */
   ended(output: ToolOutput): Promise<readonly string[]>;

@@ -3,8 +3,8 @@ export type ToolMatcher = (names: readonly string[]) => boolean;
 
 /**
  * Lists of tools as agents and flags write them: `Read`, `mcp__srv`, `mcp__srv__*`, `mcp__s*`, `*`.
- * What stands in parentheses limits calls and not the tool, so it is left aside here. Case does not
- * matter, and a name that nobody has means nothing.
+ * A part in parentheses limits calls, not the tool, and is ignored here. Case does not matter; a name that no
+ * tool has matches nothing.
  */
 export function createToolMatcher(patterns: readonly string[]): ToolMatcher {
   const exact = new Set<string>();

@@ -165,7 +165,7 @@ function findPointer(
  * Patterns come with the schema and run on what a model wrote. The cap bounds patterns of polynomial
  * cost; repetition inside repetition can cost exponential time, so such patterns are tried on short
  * strings only. This is no proof against a hostile schema: `(a+)+$` is slow on thirty characters.
- * Whoever gives the schema is trusted that far.
+ * The provider of the schema is trusted that far.
  */
 export const MAX_PATTERN_INPUT = 20_000;
 export const MAX_NESTED_PATTERN_INPUT = 1_000;

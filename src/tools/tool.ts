@@ -24,7 +24,7 @@ export interface PathSpellings {
   readonly resolved: readonly string[];
   /** Of a file in a working tree of an agent: its names in the checkout. For restrictions alone. */
   readonly standsFor?: readonly string[];
-  /** What stood there at that look, links followed; absent where nobody had to look closer. */
+  /** Its kind when the gate resolved it, links followed; absent where no rule needed it. */
   readonly kind?: FileStat['kind'];
   /** It goes through a link that is another one for every process (`/proc/self/cwd`): where it leads is not known. */
   readonly perProcess?: true;
@@ -84,7 +84,7 @@ export interface ToolContext {
   setMode(mode: PermissionMode): void;
   /** A directory of this session for output that is too long to show; made on first use. */
   spillDirectory(): string;
-  /** The files that the call names, as the gate has found them a moment ago. Absent: nobody had to look. */
+  /** The files that the call names, as the gate resolved them; absent where no rule needed them. */
   readonly touched?: readonly TouchedPath[] | undefined;
   /** By which a search leaves out files that may not be shown. Absent or undefined: all may. */
   hiding?(): ((path: string) => Promise<boolean>) | undefined;
@@ -122,7 +122,7 @@ export type Validate = (input: unknown) => Promise<readonly ValidationProblem[]>
 export interface ToolOrigin {
   /** As it is configured. */
   readonly server: string;
-  /** As it stands in tool names. */
+  /** Its part of the tool names. */
   readonly key: string;
   /** The scope that declares the server; `sdk`: it is in the host's own process. */
   readonly source: string;

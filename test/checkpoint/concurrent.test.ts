@@ -193,7 +193,7 @@ describe('a workspace', () => {
     fs.renameSync(root, path.join(home, 'moved'));
     fs.mkdirSync(root);
     write('f', 'agent\n');
-    const why = 'another directory stands where the workspace was when it was opened';
+    const why = 'the workspace directory was replaced by another one since it was opened';
     expect(await checkpoints.preview(BACK)).toEqual({ why });
     expect(await checkpoints.rewind(BACK)).toEqual({ kind: 'refused', why });
     expect(await checkpoints.redo()).toEqual({ kind: 'refused', why });

@@ -343,7 +343,9 @@ describe('a rewind', () => {
     write('f', 'agent and me\n');
     const again = await open();
     const plan = isPlan(await again.preview({ kind: 'message', messageId: 'm1' }));
-    expect(plan.conflicts).toMatchObject([{ path: 'f', why: expect.stringContaining('not as') }]);
+    expect(plan.conflicts).toMatchObject([
+      { path: 'f', why: expect.stringContaining('journal did not run') },
+    ]);
   });
 
   it('never writes through a link that leads out of the workspace', async () => {
@@ -426,7 +428,7 @@ describe('a rewind', () => {
     expect(why).toEqual(
       expect.arrayContaining([
         { what: 'big', why: 'what stood there before was not kept: it is too large to be kept' },
-        { what: 'new', why: 'what stands there now cannot be kept: it is too large to be kept' },
+        { what: 'new', why: 'its current content cannot be kept: it is too large to be kept' },
       ]),
     );
     expect(read('big')).toBe('small');
@@ -519,7 +521,7 @@ describe('an interrupted rewind', () => {
     const notices: string[] = [];
     await open({ notice: (text) => notices.push(text) });
     expect([read('a'), read('b')]).toEqual(['to\n', 'mine\n']);
-    expect(notices[0]).toContain('b (somebody changed it meanwhile)');
+    expect(notices[0]).toContain('b (another process changed it meanwhile)');
   });
 });
 

@@ -11,7 +11,9 @@ describe('a server of a project', () => {
     const done = await configWorld({ files: one }).load();
     expect(done.servers[0]?.standing).toMatchObject({ kind: 'pending-approval' });
     expect(reasonOf(done, 'build')).toContain('portcullis mcp approve build');
-    expect(problemsOf(done)).toContain('"build" is not used: nobody has approved it. To use it:');
+    expect(problemsOf(done)).toContain(
+      '"build" is not used: no person has approved it. To use it:',
+    );
     expect((await configWorld({ files: one }).load({ interactive: true })).problems).toEqual([]);
   });
 
@@ -227,8 +229,8 @@ describe('the command that approves a server', () => {
     const done = await configWorld({ files }).load();
     const [problem] = done.problems;
     expect(problem?.remedy).toBe(`To use it: portcullis mcp approve ${word}`);
-    expect(problem?.message).toContain(': nobody has approved it.');
-    expect(reasonOf(done, name)).toBe(`nobody has approved it; portcullis mcp approve ${word}`);
+    expect(problem?.message).toContain(': no person has approved it.');
+    expect(reasonOf(done, name)).toBe(`no person has approved it; portcullis mcp approve ${word}`);
   });
 });
 

@@ -70,7 +70,7 @@ describe('the questions of a real server', () => {
   it('are declined at once when nobody is there', async () => {
     const { connection, notes } = everything();
     expect(text(await call(connection, FORM))).toContain('declined');
-    expect(notes).toEqual([expect.stringContaining('nobody is there to answer')]);
+    expect(notes).toEqual([expect.stringContaining('no person is there to answer')]);
   });
 
   it('are answered at the terminal, field by field', async () => {

@@ -124,7 +124,7 @@ describe('@path in the text of a skill', () => {
 
   it.each([
     ['deny', 'was refused: Read(secret.md)'],
-    ['ask', 'nobody is asked'],
+    ['ask', 'no person is asked'],
   ])('is refused where a rule says %s, and then the skill does not start', async (list, why) => {
     const session = await start({
       files: {

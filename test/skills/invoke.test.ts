@@ -357,7 +357,7 @@ describe('a skill that runs as an agent', () => {
       prompt: 'do it text of a',
       agentType: 'Explore',
       model: 'haiku',
-      notes: [expect.stringContaining('background does not count')],
+      notes: [expect.stringContaining('"background" is ignored')],
       parent: MAIN_AGENT,
     });
     expect(rig.grants.rules(MAIN_AGENT).allow).toEqual([]);

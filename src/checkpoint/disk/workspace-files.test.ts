@@ -165,7 +165,7 @@ describe('what stands there', () => {
     files = new WorkspaceFiles(root);
     const found = files.find('grows');
     fs.appendFileSync(at('grows'), 'more');
-    expect(await found).toEqual({ ok: false, error: 'somebody writes to it at this moment' });
+    expect(await found).toEqual({ ok: false, error: 'another process is writing to it' });
   });
 
   it('lets everybody else have their turn while it is read', async () => {
@@ -205,7 +205,7 @@ describe('the root', () => {
     fs.renameSync(root, path.join(home, 'moved'));
     fs.mkdirSync(at('d'), { recursive: true });
     fs.writeFileSync(at('a'), 'another\n');
-    const why = 'another directory stands where the workspace was when it was opened';
+    const why = 'the workspace directory was replaced by another one since it was opened';
     expect(files.trouble()).toBe(why);
     expect(await files.find('a')).toEqual({ ok: false, error: why });
     expect(files.remove('a')).toEqual({ ok: false, error: why });

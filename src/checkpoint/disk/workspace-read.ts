@@ -12,7 +12,7 @@ export interface Sighting {
 }
 
 const MODE_BITS = 0o7777;
-const CHANGING = 'somebody writes to it at this moment';
+const CHANGING = 'another process is writing to it';
 
 /** The facts available without reading a file: the mode of directories, the kind of everything else. */
 export type PeekedNode =

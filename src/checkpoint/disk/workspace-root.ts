@@ -28,7 +28,7 @@ export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 export const PATH_ONLY = 0o10000000;
 const OPEN_PARENT = PATH_ONLY | (constants.O_DIRECTORY ?? 0) | NO_FOLLOW;
 
-const REPLACED = 'another directory stands where the workspace was when it was opened';
+const REPLACED = 'the workspace directory was replaced by another one since it was opened';
 export const MOUNTED = 'another file system is mounted there';
 /** The stamp of a missing path. */
 export const NOTHING = 'nothing';
@@ -228,7 +228,7 @@ export function wordsFor(thrown: unknown): string {
       return 'its directory is not there';
     case 'ENOTDIR':
     case 'ELOOP':
-      return 'a link or a file stands where a directory on the way is expected';
+      return 'a parent of the path is a link or a file, not a directory';
     case 'EACCES':
     case 'EPERM':
       return 'the system does not allow it';
@@ -242,7 +242,7 @@ export function wordsFor(thrown: unknown): string {
     case 'EISDIR':
     case 'ENOTEMPTY':
     case 'EEXIST':
-      return 'a directory that is not empty stands there';
+      return 'a directory that is not empty is in its place';
     default:
       return thrown instanceof Refused ? thrown.message : `the system says: ${messageOf(thrown)}`;
   }

@@ -32,7 +32,7 @@ export async function applySteps(
 
 /** The owner's right to list the directory and change its entries. */
 const OWNER_ALL = 0o700;
-const CHANGED = 'somebody changed it meanwhile';
+const CHANGED = 'another process changed it meanwhile';
 /** Drafts flushed together in one go. */
 const MOST_DRAFTS = 32;
 const MOST_DRAFT_BYTES = 16 << 20;

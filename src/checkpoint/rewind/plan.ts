@@ -43,7 +43,7 @@ export async function draftFor(
   };
 }
 
-const NOT_KEPT = 'what stands there now cannot be kept';
+const NOT_KEPT = 'its current content cannot be kept';
 
 /** Why a path cannot be restored at all. */
 async function whyNot(
@@ -74,9 +74,9 @@ async function whyNot(
 function whyUnsure({ expected }: Candidate, from: NodeState | undefined): string | undefined {
   if (sameState(from, expected)) return undefined;
   if (expected !== undefined && whyNotStored(expected) !== undefined) {
-    return 'its bytes were not kept, so nobody can tell whether it was changed since';
+    return 'its content was not kept, so it is unknown whether it was changed since';
   }
-  return 'it is not as it was left: somebody changed it while the journal did not run';
+  return 'it was changed while the journal did not run';
 }
 
 function actionFor(from: NodeState | undefined, to: NodeState | undefined): RewindItem['action'] {

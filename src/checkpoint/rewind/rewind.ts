@@ -53,7 +53,7 @@ async function keepPresent(draft: Draft, parts: JournalParts): Promise<Draft> {
     await turns.pause();
     const why = await whyNotKept(step, parts);
     if (why === undefined) steps.push(step);
-    else impossible.push({ what: step.path, why: `what stands there now cannot be kept: ${why}` });
+    else impossible.push({ what: step.path, why: `its current content cannot be kept: ${why}` });
   }
   return { ...draft, steps, impossible };
 }
@@ -68,5 +68,5 @@ async function whyNotKept(
   if (!bytes.ok) return bytes.error;
   const id = await store.put(bytes.value);
   if (id === from.blob) return undefined;
-  return id === undefined ? 'the store is full' : 'somebody changes it at this moment';
+  return id === undefined ? 'the store is full' : 'another process is writing to it';
 }

@@ -34,7 +34,7 @@ export const command: CommandSpec = {
   ],
   notes: `Shows every session of this user on this machine: those that run in any
 terminal, editor or program, and those on disk. The address it prints is a
-key: whoever has it acts for you. Roles are viewer, approver and operator.`,
+key: anyone who has it acts as you. Roles are viewer, approver and operator.`,
   async run(call) {
     const { options, output } = call;
     const added = textOption(options, 'addUser');

@@ -53,7 +53,7 @@ export function judgeProjectServers(deps: ApprovalDeps): JudgeServer {
     const said = (await answers).get(name);
     // fail-closed: a decline applies to the name, whatever its entry is now.
     if (said?.answer === 'declined')
-      return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
+      return { kind: 'disabled', reason: `a person declined it here; ${approveCommand(name)}` };
     const isSame = said !== undefined && (await deps.approvals.isAbout(said, deps.project, asked));
     if (isSame && said.by === 'person') return READY;
     const change = said === undefined || isSame ? undefined : changeText(said, server, asked);
@@ -86,7 +86,7 @@ async function byName(
   const named = namesIn(deps.values, 'enabledMcpjsonServers').find(
     (one) => one.value === name && isOfPerson(one),
   );
-  if (named === undefined) return pending(name, 'nobody has approved it');
+  if (named === undefined) return pending(name, 'no person has approved it');
   if (isNew) {
     try {
       await deps.approvals.approve(deps.project, asked, 'settings');

@@ -42,6 +42,6 @@ describe('a document with servers', () => {
     '{"mcpServers":{"one":{"command":"a"},"one":{"command":"b"}}}',
     '{\n  "mcpServers": {\n    "one": {},\n    "one": {}\n  }\n}',
   ])('tells that a name stands twice: %j', async (text) => {
-    expect((await read(text)).problems[0]?.message).toContain('stands here twice');
+    expect((await read(text)).problems[0]?.message).toContain('is written twice');
   });
 });

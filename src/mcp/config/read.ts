@@ -98,7 +98,7 @@ export function parseDocument(
         severity: 'warning',
         file,
         line,
-        message: `\`${path.join('.')}\` stands here twice; the last one counts.`,
+        message: `\`${path.join('.')}\` is written twice; the last one counts.`,
         remedy: 'Remove one of them.',
       }),
     );

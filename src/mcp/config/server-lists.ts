@@ -197,6 +197,6 @@ function forbidsNothing(one: ListItem): Pick<ConfigProblem, 'message' | 'remedy'
     ? 'names are compared whole, and "*" is no pattern in them'
     : 'no name of a server begins or ends with a blank';
   const remedy =
-    'Write the name as it stands in `portcullis mcp list`, or forbid addresses with {"serverUrl": "*"}.';
+    'Write the name as `portcullis mcp list` shows it, or forbid addresses with {"serverUrl": "*"}.';
   return { message: says(`the name "${visible(name)}"`, why), remedy };
 }

@@ -245,7 +245,7 @@ class Connection implements ClientConnection {
       return errorOf(this.#words, failure, isCall ? 'call' : 'request');
     const [page] = requiredPages(failure);
     const text =
-      'wants a person to visit a page first, and nobody did. The call was not carried out.';
+      'wants a person to visit a page first, and no person did. The call was not carried out.';
     return safeError(this.#words, 'refused', text, { url: page?.url });
   }
 

@@ -76,7 +76,7 @@ describe("a server's question", () => {
     const { elicit, notes } = rig({});
     expect(await elicit()).toEqual({ action: 'decline' });
     expect(notes).toEqual([
-      'The MCP server "srv" asked something: declined, as nobody is there to answer',
+      'The MCP server "srv" asked something: declined, as no person is there to answer',
     ]);
     expect(await rig({ ask: async () => undefined }).elicit()).toEqual({ action: 'decline' });
   });

@@ -114,7 +114,7 @@ async function firstAnswer(
     // A hook's refusal is as final as a person's.
     return { reply: DECLINE, by: 'person' };
   }
-  if (deps.ask === undefined) return nobody(note);
+  if (deps.ask === undefined) return unanswered(note);
   deps.onAttention?.('asked', question);
   let reply: ElicitReply | undefined;
   try {
@@ -122,11 +122,11 @@ async function firstAnswer(
   } finally {
     deps.onAttention?.(reply?.action ?? 'over', question);
   }
-  return reply === undefined ? nobody(note) : { reply, by: 'person' };
+  return reply === undefined ? unanswered(note) : { reply, by: 'person' };
 }
 
-function nobody(note: (text: string) => void): Given {
-  note('declined, as nobody is there to answer');
+function unanswered(note: (text: string) => void): Given {
+  note('declined, as no person is there to answer');
   return { reply: DECLINE, by: 'nobody' };
 }
 

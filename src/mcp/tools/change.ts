@@ -99,7 +99,7 @@ export function heardWords({
   }
   // fail-closed: the lost approval may have been for other instructions.
   if (damaged && said !== '') {
-    const problem = `what was accepted of the MCP server "${name}" can no longer be read, so nobody can tell whether what it says about the use of its tools has changed. ${remedy}`;
+    const problem = `the approved instructions of the MCP server "${name}" can no longer be read, so it is unknown whether they have changed. ${remedy}`;
     return { inForce: '', problem, unnoted: false };
   }
   return { inForce: said, problem: undefined, unnoted: true };

@@ -81,7 +81,7 @@ export function findingOf(tools: ServerTools, entry: Entry): Finding {
   // fail-closed: the lost approval may have been for another definition.
   if (tools.approved.damaged) {
     return ask(
-      `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
+      `the approved tools of the server "${server}" can no longer be read, so it is unknown whether ${tool.name} has changed.`,
     );
   }
   return NOTHING;

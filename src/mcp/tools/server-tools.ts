@@ -138,7 +138,7 @@ export class ServerTools implements McpToolParts {
     if (!this.isChanged(entry)) return ok(entry.current.raw);
     const old = this.agreed(entry)?.definition;
     // fail-closed: an unapproved definition is not shown instead.
-    return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
+    return old === undefined ? err('it has changed and was not approved yet') : ok(old);
   }
 
   /** Takes over a tool list; `live` when it comes from the server instead of the cache. */

@@ -34,7 +34,7 @@ export type PermissionResult =
 
 /** What `canUseTool` is told besides the call. */
 export type CanUseToolOptions = {
-  /** Fires when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   signal: AbortSignal;
   /** Rules that would let calls like this through. */
   suggestions?: PermissionUpdate[];

@@ -34,7 +34,7 @@ export interface PendingQuestion {
   expiresAt: number;
 }
 
-/** The questions of this session's background agents. Whoever answers first has answered. */
+/** The questions of this session's background agents. The first answer counts. */
 export interface QueryInbox {
   list(): PendingQuestion[];
   answer(

@@ -131,7 +131,7 @@ class HeadReader {
     const other = this.#fields.get(name);
     if (other !== undefined) {
       this.#note(line, `"${written}" and "${other.written}" are the same field`);
-      if (name === FENCE || RESTRICTIONS.includes(name)) this.#refuse(line, `${name} stands twice`);
+      if (name === FENCE || RESTRICTIONS.includes(name)) this.#refuse(line, `${name} is set twice`);
     }
     // fail-closed: of two contradicting values about who may call the skill, the stricter default counts.
     const isUnclear = other !== undefined && WHO_MAY_CALL.includes(name);
@@ -182,7 +182,7 @@ class HeadReader {
       if (!isFence(written)) {
         this.#refuse(line, `"portcullis.${written}" is not a field; a skill knows ${FENCE}`);
       } else {
-        if (this.#fields.has(FENCE)) this.#refuse(line, `${FENCE} stands twice`);
+        if (this.#fields.has(FENCE)) this.#refuse(line, `${FENCE} is set twice`);
         this.#fields.set(FENCE, { value, line, written });
       }
     }

@@ -89,7 +89,9 @@ function fieldFindings(
   if (wrong !== undefined) found.push(error('name', wrong));
   const description = textOf(own(fields, 'description'))?.trim() ?? '';
   if (description === '') {
-    found.push(error('description', 'there is no description, so nobody knows when to use it'));
+    found.push(
+      error('description', 'there is no description, so the model cannot know when to use it'),
+    );
   } else if (lengthOf(description) > LONGEST_DESCRIPTION) {
     const message = `the description has ${lengthOf(description)} characters, at most ${LONGEST_DESCRIPTION} are allowed`;
     found.push(error('description', message));

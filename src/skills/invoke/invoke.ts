@@ -282,7 +282,7 @@ async function runFork(
   return { kind: 'forked', skill, toolText: done.text, isError: done.isError };
 }
 
-const WAITED_FOR = 'its background does not count: whoever starts it waits for it';
+const WAITED_FOR = '"background" is ignored: the caller waits for the skill';
 
 /** Ignored or ineffective parts of the front matter. */
 function notesOn({ head, trusted, file, problems }: Skill): readonly string[] {

@@ -73,5 +73,5 @@ export async function forbiddenByRules(
   if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
   const asked = await findRestriction(rules.ask, view);
   // fail-closed: no person is asked while an agent starts.
-  return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
+  return asked && `the rule ${asked.rule.label} asks about it, and no person is asked at the start`;
 }

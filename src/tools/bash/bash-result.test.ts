@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { presentBash } from './bash-result.js';
 
-describe('a Bash result that somebody else has put together', () => {
+describe('a Bash result that a hook or host provided', () => {
   it.each([
     [{ stdout: 'out\n\n' }, 'out'],
     [{ stdout: 'out', stderr: 'err\n', interrupted: false }, 'out\nerr'],

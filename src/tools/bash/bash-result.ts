@@ -62,7 +62,7 @@ export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
   };
 }
 
-/** The same text for a result that somebody else has put together. */
+/** The same text for a structured result that a hook or host provided. */
 export function presentBash(structured: unknown): string | undefined {
   if (!isRecord(structured)) return undefined;
   const { stdout, stderr = '', interrupted = false } = structured;

@@ -46,7 +46,7 @@ describe('AskUserQuestion', () => {
         answers: answers === undefined ? undefined : (answers as Record<string, string>),
       });
       expect(output.isError).toBe(true);
-      expect(output.content).toContain('Nobody answered');
+      expect(output.content).toContain('No answer was given');
     },
   );
 

@@ -10,8 +10,8 @@ type Input = ToolInputs['AskUserQuestion'];
 const MAX_ANSWER_CHARS = 10_000;
 
 /**
- * The question is put by the gate: whoever answers allows the call with `answers` filled in. Nothing
- * here waits for anybody.
+ * The gate asks the question: the person's answer allows the call with `answers` filled in, so the tool itself
+ * never waits.
  */
 export function askUserQuestionTool(): Tool<Input> {
   const tool = defineTool<Input>({
@@ -30,7 +30,7 @@ export function askUserQuestionTool(): Tool<Input> {
       const given = questions.filter(({ question }) => (own(answers, question) ?? '') !== '');
       if (given.length === 0) {
         const content =
-          'Nobody answered. Go on with the most sensible assumption and say which, or end and say what you need to know.';
+          'No answer was given. Continue with the most sensible assumption and say which, or end and say what you need to know.';
         return { content, isError: true };
       }
       const lines = questions.map(({ question }) => {

@@ -51,7 +51,7 @@ export function exitPlanModeTool(deps: PlanModeDeps): Tool<ToolInputs['ExitPlanM
       summary: `Plan: ${head((input.plan ?? '').trim().split('\n')[0] ?? '', 200)}`,
     }),
     async run(input, context, permit) {
-      // The mode in which the call was judged: whoever approved may have chosen the next one already.
+      // The receipt has the mode in which the call was judged; the person who approved it may have changed the mode since.
       if (permit.receipt.mode !== 'plan') {
         return failure('Plan mode is not on, so there is nothing to leave. Go on with the work.');
       }

@@ -52,13 +52,13 @@ export interface BuiltinParts {
   readonly workspace: Workspace;
   readonly configDir: string;
   readonly sessionId: string;
-  /** Whether somebody is there to answer; without, tools that are questions are not offered. */
+  /** Whether a person can answer; without one, tools that ask questions are not offered. */
   readonly hasPerson: boolean;
-  /** Tells people. */
+  /** Shows a warning to people. */
   readonly warn?: (text: string) => void;
   /** The names to offer; undefined: the default set. */
   readonly offered: readonly string[] | undefined;
-  /** Names that allow rules mention: a tool that somebody allows is wanted. */
+  /** Names in allow rules: an allowed tool is offered even where it is not by default. */
   readonly allowed: readonly string[];
   /** Names to take away, whatever else says. */
   readonly banned: readonly string[];
@@ -214,7 +214,7 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
     const isIn = (set: ReadonlySet<string>): boolean => names.some((name) => set.has(name));
     if (isIn(banned)) return false;
     if (tool.offered === 'always') return true;
-    // Nobody could answer: offering the question would only waste a turn.
+    // Without a person to answer, the question would only waste a turn.
     const needsPerson = tool.needsPerson === true || tool.offered === 'with-person';
     if (needsPerson && !parts.hasPerson) return false;
     if (offered !== undefined) return isIn(offered);

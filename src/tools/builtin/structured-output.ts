@@ -62,7 +62,7 @@ function problemText(problems: readonly ValidationProblem[]): string {
 
 interface WrappedSchema {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** True: the value proper stands under `value`. */
+  /** True: the value is in the property `value` of an object. */
   readonly isWrapped: boolean;
 }
 

@@ -53,7 +53,7 @@ export function toolSearchTool(deps: ToolSearchDeps): Tool<Input> {
       paths: [],
       summary: `search tools: ${visible(sliceWhole(query, 0, 80))}`,
     }),
-    // Calls at once would be loaded in an order that nobody can foresee, so it runs alone.
+    // Parallel calls would load tools in an unpredictable order, so it runs alone.
     run: (input, context) => search(deps, input, context),
   });
 }

@@ -16,8 +16,8 @@ export interface ChangeDeps {
 const changes = new KeyedQueue();
 
 /**
- * Runs `work` when nobody else in this process is between looking at this file and replacing it:
- * of two who race, one comes second and sees what the first has written. A throw becomes a failed result.
+ * Runs the changes of one file one after the other, so that the second of two calls sees what the first wrote.
+ * A throw becomes a failed result.
  */
 export async function changeFile(
   { fs, ledger }: ChangeDeps,

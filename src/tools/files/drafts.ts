@@ -23,7 +23,7 @@ export interface Drafts {
 
 const MOST_DRAFTS = 16;
 
-/** Keeps the newest few; a draft that nobody finished gives way. */
+/** Keeps the newest few drafts and drops the oldest. */
 export function createDrafts(): Drafts {
   const kept = new Map<string, Draft>();
   let count = 0;

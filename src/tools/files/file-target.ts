@@ -117,7 +117,7 @@ export async function loadForChange(
   return { ok: true, stat, bytes, key };
 }
 
-/** A file that another agent made counts as seen by nobody else. */
+/** Names the agent that wrote the file last, where it is not this one. */
 function writtenBy({ ledger, agent }: Writer, key: string): string {
   const last = ledger?.lastWrite(key);
   return last === undefined || last.agent === agent.path

@@ -157,8 +157,7 @@ const NO_PROBLEMS: readonly ValidationProblem[] = [];
 const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/|$)/;
 
 /**
- * Names under which no file can be. They are a mistake in the input: whoever is asked could only
- * allow what is then not done.
+ * Names that no regular file can have are invalid input: a person could only allow a call that then fails.
  */
 function unreadableName(input: unknown): readonly ValidationProblem[] {
   const { file_path } = input as ReadInput;

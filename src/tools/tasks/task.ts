@@ -26,14 +26,14 @@ export interface TaskChange {
   readonly subject?: string | undefined;
   readonly description?: string | undefined;
   readonly activeForm?: string | undefined;
-  /** Empty: nobody's any more. */
+  /** An empty string removes the owner. */
   readonly owner?: string | undefined;
   readonly status?: TaskStatus | 'deleted' | undefined;
   readonly addBlocks?: readonly string[] | undefined;
   readonly addBlockedBy?: readonly string[] | undefined;
   /** Merged into what is there; null removes a key. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  /** Nothing changes unless this still is its status: somebody agreed to the step from here. */
+  /** The update is refused unless the task still has this status, from which the step was approved. */
   readonly from?: TaskStatus | undefined;
 }
 
@@ -108,7 +108,7 @@ function withFields(task: Task, change: TaskChange): { changed: Task; fields: Se
     );
   }
   const { owner, ...rest } = { ...task, ...values };
-  // Nobody's is not the same as somebody's without a name.
+  // A task without an owner has no `owner` field; an empty name would count as one.
   const changed: Task = owner === undefined || owner === '' ? rest : { ...rest, owner };
   return { changed, fields };
 }

@@ -53,7 +53,7 @@ async function convert(html: string): Promise<string> {
     emDelimiter: '*',
     hr: '---',
   });
-  // Nobody renders this; backslashes before punctuation would only cost the reader.
+  // The model reads the text as it is; escapes before punctuation would only cost tokens.
   service.escape = (text) => text;
   service.addRule('cell', { filter: ['td', 'th'], replacement: (text) => ` ${oneLine(text)} |` });
   service.addRule('row', {

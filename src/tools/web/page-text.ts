@@ -74,7 +74,7 @@ function decoderFor(label: string): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(label);
   } catch {
-    // A charset nobody knows: most such pages are UTF-8 under another name.
+    // Most pages with an unknown charset label are UTF-8.
     return new TextDecoder();
   }
 }
