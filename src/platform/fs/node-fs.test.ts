@@ -270,6 +270,9 @@ describe('directories and links', () => {
     expect(await fs.realPath(at('link', 'x', 'y'))).toBe(at('real', 'x', 'y'));
     expect(await fs.realPath(at('link', 'dangling'))).toBe(at('outside'));
     expect(await fs.realPath(at('link', 'dangling', 'z'))).toBe(at('outside', 'z'));
+    const deep = Array.from({ length: 50 }, () => 'd');
+    expect(await fs.realPath(at('link', 'dangling', ...deep))).toBe(at('outside', ...deep));
+    expect(await fs.realPath(at('link', ...deep))).toBe(at('real', ...deep));
     await expect(fs.realPath(at('loop'))).rejects.toThrow();
   });
 

@@ -102,10 +102,43 @@ function realPath(path: string, way: Way): string {
   }
   const parent = dirname(path);
   if (parent === path) return path;
+  const last = lastThere(parent);
+  if (last !== parent) {
+    const missing = join(realPath(last, way), path.slice(last.length));
+    // Where a link to nothing leads there may be something after all.
+    return isLink(last) ? realPath(missing, way) : missing;
+  }
   const above = realPath(parent, way);
   const here = join(above, basename(path));
   // A link to nothing still decides where a write would land.
   return isLink(here) ? targetOf(here, above, way) : here;
+}
+
+/** The longest beginning of a path at which something is; a search by halves, as a path may have thousands of parts. */
+function lastThere(path: string): string {
+  const ends: number[] = [];
+  for (let at = path.indexOf(separator); at !== -1; at = path.indexOf(separator, at + 1)) {
+    ends.push(at);
+  }
+  ends.push(path.length);
+  // The first is the root, which is always there.
+  let there = 0;
+  for (let beyond = ends.length; beyond - there > 1; ) {
+    const middle = (there + beyond) >> 1;
+    if (isThere(path.slice(0, ends[middle]))) there = middle;
+    else beyond = middle;
+  }
+  return there === 0 ? path.slice(0, (ends[0] ?? 0) + 1) : path.slice(0, ends[there]);
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    // Below a file there is nothing.
+    if (systemCodeOf(thrown) === 'ENOTDIR') return false;
+    throw thrown;
+  }
 }
 
 /** Step by step: `..` is what lies above the place that was reached, not above its name. */
