@@ -5,9 +5,9 @@ import { spendPermit } from '../permissions/gate/permit.js';
 import type { GateVerdict } from '../permissions/gate/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
+import { completedCall } from './completed-call.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
 import type { CheckedCall, Invoke, InvokeDeps } from './invocation.js';
-import type { ToolPool } from './pool.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
 
 /**
@@ -17,10 +17,7 @@ import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
 export function createInvoke(deps: InvokeDeps): Invoke {
   return async (call, malformed, signal) => {
     const tool = deps.pool.resolve(call.name);
-    if (tool === undefined) {
-      const why = deps.elsewhere?.(call.name) ?? unknownTool(deps.pool, call.name);
-      return failure(deps, call, why);
-    }
+    if (tool === undefined) return unknownTool(deps, call);
     try {
       return await invokeTool(deps, { call, tool, malformed }, signal);
     } catch (thrown) {
@@ -56,6 +53,12 @@ async function invokeTool(
         : describeMalformed(tool.name, malformed);
     const note = await deps.onInvalidInput({ call, tool: tool.name, malformed, problems }, signal);
     return failure(deps, call, note === undefined ? text : `${text}\n${note}`);
+  }
+  const whole = completedCall(deps.pool, tool, { call, input });
+  if (whole !== undefined) {
+    return whole.tool === undefined
+      ? unknownTool(deps, whole.call)
+      : await invokeTool(deps, { ...whole, tool: whole.tool, malformed: undefined }, signal);
   }
   const { agent, workspace, unattended, typed } = deps;
   const subject = tool.subject(input, workspace);
@@ -151,13 +154,15 @@ function thrownText(tool: AnyTool, thrown: unknown): string {
 /** A name comes from the model and may be of any length. */
 const SHOWN_NAME = 200;
 
-function unknownTool(pool: ToolPool, name: string): string {
-  const near = pool.nearestName(name);
+function unknownTool(deps: InvokeDeps, call: ToolUseBlock): ToolCallResult {
+  const { pool, elsewhere } = deps;
+  const near = pool.nearestName(call.name);
   const hint =
     near === undefined
       ? `Known tools: ${pool.tools.map((tool) => tool.name).join(', ')}.`
       : `Did you mean ${near}?`;
-  return `No such tool available: ${head(name, SHOWN_NAME)}. ${hint}`;
+  const text = `No such tool available: ${head(call.name, SHOWN_NAME)}. ${hint}`;
+  return failure(deps, call, elsewhere?.(call.name) ?? text);
 }
 
 /** Of a call that was not run, or broke. */

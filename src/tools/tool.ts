@@ -134,6 +134,12 @@ export interface ToolOrigin {
   readonly alwaysLoad: boolean;
 }
 
+/** A call by the name of its tool, as a model could have sent it. */
+export interface CompletedCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
 export interface Tool<Input = Record<string, unknown>> {
   readonly name: string;
   /** For people and searches. */
@@ -152,6 +158,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly needsPerson?: boolean;
   /** What a model may send, where people may send more: takes away what is theirs alone. */
   fromModel?(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  /** The whole call that a valid input completes. It is judged and run in the place of this one. */
+  completes?(input: Input): CompletedCall | undefined;
   subject(input: Input, workspace: Workspace): ToolSubject;
   /** Whether this call may run beside others. */
   concurrencySafe(input: Input): boolean | 'if-read-only';

@@ -13,7 +13,9 @@ export const MARK = 'PWNED_MARK';
 
 export interface Call {
   readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Sent in place of `input`: broken JSON. */
+  readonly rawInput?: string;
 }
 
 export interface Attempt {

@@ -11,6 +11,7 @@ import type { ToolUseBlock } from '../../protocol/content.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
 import type { Builtins, TeamTasks } from '../../tools/builtin/set.js';
+import { completedCall } from '../../tools/completed-call.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { CheckedCall, Invoke, InvokeDeps } from '../../tools/invocation.js';
 import { createInvoke } from '../../tools/invoke.js';
@@ -264,7 +265,10 @@ async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedC
   if (tool === undefined) return undefined;
   try {
     const input = tool.fromModel?.(call.input) ?? call.input;
-    return (await tool.validate(input)).length === 0 ? { call, tool, input } : undefined;
+    if ((await tool.validate(input)).length > 0) return undefined;
+    const whole = completedCall(pool, tool, { call, input });
+    if (whole === undefined) return { call, tool, input };
+    return whole.tool && { call: whole.call, tool: whole.tool, input: whole.call.input };
   } catch {
     // The problem is reported when the call itself is judged.
     return undefined;

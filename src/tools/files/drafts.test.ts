@@ -64,7 +64,9 @@ describe('drafts', () => {
     const drafts = createDrafts();
     const first = drafts.keep({ path: '/a', content: 'x' });
     expect(drafts.get(first)).toEqual({ path: '/a', content: 'x' });
-    drafts.drop(first);
+    drafts.drop('/b');
+    expect(drafts.get(first)).toBeDefined();
+    drafts.drop('/a');
     expect(drafts.get(first)).toBeUndefined();
     const ids = Array.from({ length: 20 }, (_, index) =>
       drafts.keep({ path: '/b', content: `${index}` }),

@@ -1,12 +1,8 @@
 import { endOfString } from '../../lib/json.js';
-import { displayPath } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
 import { failure } from '../output.js';
 import type { Tool } from '../tool.js';
-import { type ChangeDeps, changeFile } from './change-file.js';
-import { targetPath } from './file-target.js';
-import { writeWhole } from './write.js';
 import description from './write-draft.md';
 
 export interface Draft {
@@ -18,7 +14,8 @@ export interface Draft {
 export interface Drafts {
   keep(draft: Draft): string;
   get(id: string): Draft | undefined;
-  drop(id: string): void;
+  /** The file has been written, so its drafts are out of date. */
+  drop(path: string): void;
 }
 
 const MOST_DRAFTS = 16;
@@ -37,44 +34,28 @@ export function createDrafts(): Drafts {
       return id;
     },
     get: (id) => kept.get(id),
-    drop: (id) => {
-      kept.delete(id);
+    drop(path) {
+      for (const [id, draft] of kept) if (draft.path === path) kept.delete(id);
     },
   };
 }
 
-export function writeDraftTool(
-  deps: ChangeDeps & { drafts: Pick<Drafts, 'get' | 'drop'> },
-): Tool<ToolInputs['WriteDraft']> {
+/** Completes a Write that was cut off. Hooks, rules and people see the Write with all of its content. */
+export function writeDraftTool(drafts: Pick<Drafts, 'get'>): Tool<ToolInputs['WriteDraft']> {
   return defineTool({
     name: 'WriteDraft',
     kind: 'edit',
     description,
-    subject: (input, workspace) => {
-      const draft = deps.drafts.get(input.draft_id);
-      if (draft === undefined) return { paths: [], summary: `Write draft ${input.draft_id}` };
-      const path = targetPath(draft.path, workspace);
-      return {
-        paths: [{ path, access: 'write' }],
-        summary: `Write ${displayPath(path, workspace.cwd)} from ${input.draft_id}`,
-      };
+    completes({ draft_id, append = '' }) {
+      const draft = drafts.get(draft_id);
+      if (draft === undefined) return undefined;
+      return { tool: 'Write', input: { file_path: draft.path, content: draft.content + append } };
     },
-    run: async (input, context) => {
-      const draft = deps.drafts.get(input.draft_id);
-      if (draft === undefined) {
-        return failure(
-          `There is no draft "${input.draft_id}" (used already, or too old). Use Write with all of the content.`,
-        );
-      }
-      const path = targetPath(draft.path, context.workspace);
-      const content = draft.content + (input.append ?? '');
-      const output = await changeFile(deps, { path, context }, (writer) =>
-        writeWhole(deps.fs, { path, content }, writer),
-      );
-      // A draft that could not be written stays, so that the call can be repeated after a Read.
-      if (output.isError !== true) deps.drafts.drop(input.draft_id);
-      return output;
-    },
+    subject: ({ draft_id }) => ({ paths: [], summary: `Write draft ${draft_id}` }),
+    run: async ({ draft_id }) =>
+      failure(
+        `There is no draft "${draft_id}" (used already, or too old). Use Write with all of the content.`,
+      ),
   });
 }
 

@@ -136,27 +136,28 @@ describe('Write', () => {
 });
 
 describe('WriteDraft', () => {
-  it('writes a kept draft with its rest, once', async () => {
+  it('completes the Write that was cut off, until its file is written', async () => {
     const drafts = createDrafts();
-    const tool = writeDraftTool({ fs, drafts });
-    const draft_id = drafts.keep({ path: 'a.txt', content: 'begin ' });
-    expect(tool.subject({ draft_id }, host.context.workspace)).toEqual({
-      paths: [{ path: at('a.txt'), access: 'write' }],
-      summary: `Write a.txt from ${draft_id}`,
-    });
-    expect((await host.call(tool, { draft_id, append: 'end' })).isError).toBe(false);
-    expect(text('a.txt')).toBe('begin end');
+    const tool = writeDraftTool(drafts);
+    const writing = writeTool({ fs, drafts });
+    const draft_id = drafts.keep({ path: at('a.txt'), content: 'begin ' });
+    const input = { file_path: at('a.txt'), content: 'begin end' };
+    expect(tool.completes?.({ draft_id, append: 'end' })).toEqual({ tool: 'Write', input });
+    expect((await host.call(writing, input)).isError).toBe(false);
+    expect(tool.completes?.({ draft_id })).toBeUndefined();
     expect((await host.call(tool, { draft_id })).text).toMatch(/no draft/);
   });
 
-  it('obeys the rules of Write and keeps the draft meanwhile', async () => {
+  it('keeps the draft while its file could not be written', async () => {
     writeFileSync(at('a.txt'), 'old');
     const drafts = createDrafts();
-    const tool = writeDraftTool({ fs, drafts });
+    const writing = writeTool({ fs, drafts });
     const draft_id = drafts.keep({ path: at('a.txt'), content: 'new' });
-    expect((await host.call(tool, { draft_id })).text).toMatch(/not read yet/);
+    const input = { file_path: at('a.txt'), content: 'new' };
+    expect(writeDraftTool(drafts).completes?.({ draft_id })?.input).toEqual(input);
+    expect((await host.call(writing, input)).text).toMatch(/not read yet/);
     await readIt('a.txt');
-    expect((await host.call(tool, { draft_id })).isError).toBe(false);
+    expect((await host.call(writing, input)).isError).toBe(false);
     expect(text('a.txt')).toBe('new');
   });
 });

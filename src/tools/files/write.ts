@@ -5,23 +5,29 @@ import { defineTool } from '../define-tool.js';
 import { failure } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import { type ChangeDeps, changeFile, writeAndNote } from './change-file.js';
+import type { Drafts } from './drafts.js';
 import { fileSubject, loadForChange, targetPath } from './file-target.js';
 import { decodeText, encodeText, lineEndOf, toCrlf } from './text-file.js';
 import description from './write.md';
 import type { Writer } from './write-ledger.js';
 
-export function writeTool(deps: ChangeDeps): Tool<ToolInputs['Write']> {
+export function writeTool(
+  deps: ChangeDeps & { readonly drafts?: Pick<Drafts, 'drop'> },
+): Tool<ToolInputs['Write']> {
   return defineTool({
     name: 'Write',
     kind: 'edit',
     description,
     subject: (input, workspace) =>
       fileSubject('Write', { path: input.file_path, access: 'write' }, workspace),
-    run: (input, context) => {
+    run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
-      return changeFile(deps, { path, context }, (writer) =>
+      const output = await changeFile(deps, { path, context }, (writer) =>
         writeWhole(deps.fs, { path, content: input.content }, writer),
       );
+      // A draft that could not be written stays, so that the call can be repeated after a Read.
+      if (output.isError !== true) deps.drafts?.drop(path);
+      return output;
     },
   });
 }
