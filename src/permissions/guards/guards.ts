@@ -1,4 +1,4 @@
-import { basename, displayPath } from '../../platform/fs/paths.js';
+import { displayPath } from '../../platform/fs/paths.js';
 import { TooComplexError } from '../gate/budget.js';
 import { ASKS_PERSON, type Finding, type Guard, NOTHING } from '../gate/guard.js';
 import { STANCES } from '../gate/modes.js';
@@ -248,10 +248,8 @@ export function settingsFilesGuard(files: () => readonly string[]): Guard {
       const own = files();
       // A call that names no file to write and runs no code writes none.
       if (own.length === 0 || !mayWrite(view)) return NOTHING;
-      const { command } = view.call.subject;
-      const isNamed = own.some((file) => command?.includes(basename(file)) === true);
-      const byCommand = isNamed ? (await view.shellPaths()).paths : [];
-      const found = [...(await view.paths()), ...byCommand].find(
+      const { paths } = await view.shellPaths();
+      const found = [...(await view.paths()), ...paths].find(
         ({ access, spellings }) =>
           access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
       );

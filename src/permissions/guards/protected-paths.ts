@@ -111,16 +111,21 @@ export function isCriticalPath(
 /** A working directory may itself lie inside such a directory; only what is below it counts. */
 function belowRoot(path: string, roots: readonly string[]): readonly string[] {
   const root = roots.find((one) => isInside(path, one));
-  const rest = root === undefined ? path : path.slice(root.length);
-  return foldCase(toPosix(rest))
+  return namesAsTaken(root === undefined ? path : path.slice(root.length));
+}
+
+/** The names of a path as the most generous file system takes them. */
+function namesAsTaken(path: string): readonly string[] {
+  return foldCase(toPosix(path))
     .split('/')
     .filter((name) => name !== '')
     .map(asSystemsTakeIt);
 }
 
 function ownPart(path: string, { own = [], roots }: ProtectedPlace): string | undefined {
+  const names = namesAsTaken(path);
   return own.find((directory) => {
-    if (!isInside(path, directory)) return false;
+    if (!namesAsTaken(directory).every((name, at) => names[at] === name)) return false;
     // A workspace may lie inside: a worktree, or the settings that somebody works on.
     return !roots.some((root) => isInside(root, directory) && isInside(path, root));
   });

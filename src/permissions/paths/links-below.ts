@@ -1,7 +1,5 @@
+import { MOST_ENTRIES } from '../gate/budget.js';
 import type { PathJudge, PathSpellings } from './paths.js';
-
-/** More entries are not looked at. */
-const MOST_ENTRIES = 20_000;
 
 interface LinkTests {
   isFine(target: PathSpellings): boolean | Promise<boolean>;

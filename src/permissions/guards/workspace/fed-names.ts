@@ -1,5 +1,6 @@
 import { own } from '../../../lib/own.js';
 import { basename } from '../../../platform/fs/paths.js';
+import { effectsOfWords } from '../../shell/effects/effects.js';
 import {
   literalWord,
   nameOf,
@@ -31,7 +32,7 @@ export function fedNames(
     if (values.some((value) => /^-files0-from/.test(value))) return undefined;
     // `{}/name` is another file, which may be any link.
     const isOther = values.some((value) => value !== '{}' && PLACEHOLDER.test(value));
-    return walkOf(command.words, { isAny: follows || isOther, isRun: true });
+    return walkOf(command.words, { isAny: follows || isOther, isRun: true, isSplit: false });
   }
   // fail-closed: then they come out of a file.
   if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
@@ -45,14 +46,17 @@ export function fedNames(
   if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
   if (nameOf(first.words) === 'echo') {
     const words = first.words.slice(1);
-    // fail-closed: the shell decides which names fit, and the program what it does with them.
-    if (words.some(({ pattern }) => pattern !== undefined)) return undefined;
+    // fail-closed: the shell decides which names fit, and the program what it does with them; it takes quotes away.
+    if (words.some(({ pattern, value }) => pattern !== undefined || /['"\\]/.test(value))) {
+      return undefined;
+    }
     return { words: words.flatMap(({ value }) => value.split(/\s+/).map(literalWord)) };
   }
   // fail-closed: names from there are other files here.
   const isHere = JSON.stringify(first.directories) === JSON.stringify(command.directories);
   if (!listsNames(first) || !isHere) return undefined;
-  const found = walkOf(first.words, { isAny: follows, isRun: false });
+  const isWhole = endsByZero(first) && takesZero(command);
+  const found = walkOf(first.words, { isAny: follows, isRun: false, isSplit: !isWhole });
   const walk = found?.walk;
   if (walk === undefined || follows) return found;
   const mayBe = (path: string): boolean =>
@@ -60,36 +64,77 @@ export function fedNames(
   return { words: [], walk: { ...walk, mayBe } };
 }
 
-/** Where a program that lists names finds them; `isAny`: what is made of them may be any link there. */
+interface Handing {
+  /** What is made of the names may be any link there. */
+  readonly isAny: boolean;
+  /** The program runs the command for what it finds. */
+  readonly isRun: boolean;
+  /** The names go through a pipe that takes blanks for their ends. */
+  readonly isSplit: boolean;
+}
+
+/** Where a program that lists names finds them. */
 function walkOf(
   words: readonly ShellWord[],
-  { isAny, isRun }: { readonly isAny: boolean; readonly isRun: boolean },
+  { isAny, isRun, isSplit }: Handing,
 ): FedNames | undefined {
   const program = programOf(words) ?? '';
   const rest = words.slice(1);
   const values = rest.map(({ value }) => value);
-  const all = { deep: true, mayBe: () => true };
+  const from = (starts: readonly string[], how: Partial<NameWalk>): FedNames | undefined => {
+    // fail-closed: of a name with blanks each piece is another file.
+    if (isSplit && !starts.every(isOneWord)) return undefined;
+    const isName = isSplit ? isOneWord : undefined;
+    return { words: [], walk: { starts, deep: true, mayBe: () => true, isName, ...how } };
+  };
+  const noLinks = { mayBe: () => false };
   if (program === 'find') {
     const call = findCall(rest);
-    if (!isAny && findsFilesOnly(call)) return { words: [] };
+    const isFiles = !isAny && findsFilesOnly(call);
+    if (isFiles && !isSplit) return { words: [] };
     // fail-closed: what a pattern outside of the directory matches is unknown.
     if (call.starts.some((start) => !start.literal || leadsAway(start))) return undefined;
+    const starts = call.starts.map(({ value, pattern }) => (pattern === undefined ? value : '.'));
+    if (isFiles) return from(starts.length === 0 ? ['.'] : starts, noLinks);
     const tests = isRun ? call.reach.actions : call.reach.prints;
     const mayBe = (path: string): boolean =>
       isAny || tests.some((test) => test(basename(path), 'link') !== 'no');
-    const starts = call.starts.map(({ value, pattern }) => (pattern === undefined ? value : '.'));
-    return { words: [], walk: { starts: ['.', ...starts], deep: true, mayBe } };
+    return from(['.', ...starts], { mayBe });
   }
   if (rest.some(leadsAway)) return undefined;
   const operands = rest.filter(({ value, pattern }) => !/^-/.test(value) && pattern === undefined);
   const starts = ['.', ...operands.map(({ value }) => value)];
   if (program === 'ls') {
     const isDeep = values.some((value) => /^(-\w*R|--recursive)/.test(value));
-    return { words: [], walk: { ...all, starts, deep: isAny || isDeep } };
+    return from(starts, { deep: isAny || isDeep });
   }
   // A search names no link unless it follows them, which is judged by itself.
   const isSearch = !/^(git|fd|fdfind)$/.test(program);
-  return !isAny && isSearch ? { words: [] } : { words: [], walk: { ...all, starts } };
+  if (isAny || !isSearch) return from(starts, {});
+  return isSplit ? from(searched(words), noLinks) : { words: [] };
+}
+
+/** Where a search finds the files that it names. */
+function searched(words: readonly ShellWord[]): readonly string[] {
+  const targets = effectsOfWords(words).flatMap((one) => (one.kind === 'path' ? one.target : []));
+  return targets.map(({ value, pattern }) => (pattern === undefined ? value : '.'));
+}
+
+/** A name that stays one where names are separated by blanks. */
+function isOneWord(name: string): boolean {
+  return !/[\s'"\\]/.test(name);
+}
+
+/** `-print0`, `-Z`, `-0`, `-z`: names end with a zero byte. */
+function endsByZero({ words }: SimpleCommand): boolean {
+  const option = own(ZERO, programOf(words) ?? '');
+  return option !== undefined && words.slice(1).some(({ value }) => option.test(value));
+}
+
+function takesZero({ words, fedBy }: SimpleCommand): boolean {
+  // Behind a filter they are lines again.
+  const isNext = fedBy !== undefined && own(ZERO, programOf(fedBy.words) ?? '') !== undefined;
+  return isNext && words.slice(1).some(({ value }) => /^(-[a-z]*0|--null)$/.test(value));
 }
 
 function leadsAway({ value, pattern }: ShellWord): boolean {
@@ -119,6 +164,15 @@ function isPlain({ words, redirections }: SimpleCommand): boolean {
   );
 }
 
+const ZERO: Readonly<Record<string, RegExp>> = {
+  find: /^-print0$/,
+  fd: /^(-0|--print0)$/,
+  fdfind: /^(-0|--print0)$/,
+  git: /^-z$/,
+  grep: /^(-[rRlins]*Z|--null)$/,
+  rg: /^(-[lincws]*0|--null)$/,
+};
+
 const GREP = {
   needs: /^-[a-zA-Z]*l|^--files-with-matches$/,
   never: /^--label/,
@@ -131,8 +185,8 @@ const LISTS: Readonly<Record<string, { readonly needs?: RegExp; readonly never: 
   find: { never: /^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/ },
   fd: FD,
   fdfind: FD,
-  // A long list tells where links lead, too.
-  ls: { never: /^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/ },
+  // A long list tells where links lead, too; `..` is among all names.
+  ls: { never: /^-\w*[lgnoaf]|^--(al|format|full-time|numeric|hyperlink|zero)/ },
   git: GIT,
   grep: GREP,
   egrep: GREP,

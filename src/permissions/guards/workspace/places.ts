@@ -89,22 +89,27 @@ export interface NameWalk {
   readonly deep: boolean;
   /** Whether a link of this path may be among them. */
   mayBe(path: string): boolean;
+  /** Whether what takes the names takes this one for what it is; absent: it takes all. */
+  readonly isName?: ((name: string) => boolean) | undefined;
 }
 
 /**
- * Whether what is hidden lies below these paths, or links there may lead to it: all that a command follows, or
+ * Whether something out of reach lies below these paths, or links there may lead to it: all that a command follows, or
  * those whose names it hands on.
  */
-export async function leadsToHidden(
+export async function leadsAway(
   paths: readonly string[],
   directories: readonly string[] = ['/'],
   { fence, view }: Pick<FencePlace, 'fence' | 'view'>,
-  walk?: NameWalk,
+  { walk, access = 'read' }: { readonly walk?: NameWalk; readonly access?: 'read' | 'write' } = {},
 ): Promise<boolean> {
   const isFine = (target: PathSpellings): boolean =>
-    readProblem(fence, target, { below: true }) === undefined;
+    access === 'write'
+      ? writeProblem(fence, target) === undefined
+      : readProblem(fence, target, { below: true }) === undefined;
   const named = walk && {
     isFine: (target: PathSpellings): boolean => isFine(target) || !walk.mayBe(target.literal),
+    isFineName: walk.isName,
     follows: false,
     deep: walk.deep,
   };

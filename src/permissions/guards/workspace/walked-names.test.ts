@@ -9,6 +9,8 @@ import { workspaceFence } from './fence.js';
 let base = '';
 let linked: Rig;
 let plain: Rig;
+let leading: Rig;
+let blank: Rig;
 
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'walked-')));
@@ -47,6 +49,11 @@ beforeAll(() => {
   };
   linked = rig('agent-1');
   plain = rig('agent-2');
+  leading = rig('agent-3');
+  symlinkSync(home, join(main, '.claude/worktrees/agent-3/src/deep/home'));
+  blank = rig('agent-4');
+  mkdirSync(join(main, '.claude/worktrees/agent-4/src/x ..'));
+  writeFileSync(join(main, '.claude/worktrees/agent-4/src/x ../y'), 'x');
   mkdirSync(join(main, 'shared'));
   writeFileSync(join(main, 'secret.txt'), 'x');
   symlinkSync(join(main, 'secret.txt'), join(main, '.claude/worktrees/agent-1/src/deep/leaf'));
@@ -104,6 +111,16 @@ describe('where a link below leads to the main checkout', () => {
     '7z a x.7z src',
     'rg --files -L',
     'rg -L x',
+    'ls -RL',
+    'ls -LR src',
+    'ls --recursive --dereference src',
+    'ls --rec --deref src',
+    'tree -l',
+    'tree -al src',
+    'du -L .',
+    'du -aL src',
+    'fd -L x',
+    'grep -r --an-option-of-tomorrow x .',
     'grep -R x .',
     'find . -type l | tar cf x.tar -T -',
     'find . -type l | cpio -oL',
@@ -122,6 +139,10 @@ describe('where a link below leads to the main checkout', () => {
     'grep -rl x . | xargs cat',
     'rg -l x | xargs cat',
     'rg --files',
+    'ls -R',
+    'tree',
+    'tree -L 2',
+    'du -sh .',
     'tar cf x.tar .',
     'cp -r src y',
     'rsync -a src y',
@@ -143,7 +164,64 @@ describe('where no link leads to the main checkout', () => {
     'cp -rL src x',
     'zip -r x src',
     'rg --files -L',
+    'ls -RL',
+    'tree -l',
+    'du -L',
   ])('names are handed on: %s', async (command) => {
     expect(await fate(plain, command)).toBe('runs');
+  });
+});
+
+describe('where a link below leads out of everything', () => {
+  it.each(['chown -RL me src', 'chgrp -R -L me src', 'chmod -RL 777 src'])(
+    'nothing is changed there: %s',
+    async (command) => {
+      expect(await fate(leading, command)).toBe('denied');
+      expect(await fate(plain, command)).toBe('runs');
+    },
+  );
+
+  it('what is changed without following it is', async () => {
+    expect(await fate(leading, 'chmod -R 755 src')).toBe('runs');
+  });
+});
+
+describe('names that are separated by blanks', () => {
+  it.each([
+    'ls src | xargs cat',
+    'find . -type f | xargs cat',
+    'find . -type f | sort | xargs wc -l',
+    'find . -type f -print0 | xargs cat',
+    'find . -type f -print0 | sort | xargs -0 cat',
+    'find . -type f | xargs -0 cat',
+    'grep -rl x . | xargs cat',
+    'rg -l x | xargs cat',
+    'git ls-files | xargs cat',
+  ])('are not handed on where one has blanks: %s', async (command) => {
+    expect(await fate(blank, command)).toBe('denied');
+    if (!command.includes('print0') && !command.includes('-0')) {
+      expect(await fate(plain, command)).toBe('runs');
+    }
+  });
+
+  it.each([
+    'find . -type f -print0 | xargs -0 cat',
+    'grep -rlZ x . | xargs -0 cat',
+    'rg -l -0 x | xargs -0 cat',
+    'find . -type f -exec cat {} +',
+    'find src/deep -type f | xargs cat',
+  ])('are where each stays one: %s', async (command) => {
+    expect(await fate(blank, command)).toBe('runs');
+  });
+
+  it.each([
+    'ls -a | xargs ls',
+    'ls -aR | xargs cat',
+    'ls -f src | xargs grep -r x',
+    'ls --all | xargs ls',
+    `echo '"../../../secret.txt"' | xargs cat`,
+    String.raw`echo '\../../../secret.txt' | xargs cat`,
+  ])('do not lead up: %s', async (command) => {
+    expect(await fate(plain, command)).toBe('denied');
   });
 });

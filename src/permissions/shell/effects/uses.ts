@@ -80,18 +80,23 @@ export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
 
 /** The trees that a command goes through and opens or changes files of. */
 export function treesOf(words: readonly ShellWord[], context: CommandContext): readonly TreeUse[] {
-  const row = rowOf(words);
-  if (row === undefined) return [];
-  const effects = effectsOfProgram(row, words.slice(1), context);
-  return treesAmong(effects, (run) => readOnlyUse(run) !== undefined);
+  return treesAmong(effectsWherever(words, context), (run) => readOnlyUse(run) !== undefined);
 }
 
 /** Whether a command may go into directories, to list, open, change or make files there. */
 export function goesThrough(words: readonly ShellWord[]): boolean {
-  const row = rowOf(words);
   const context = { fed: false, names: () => true, mayBeSet: () => true };
-  const effects = row === undefined ? [] : effectsOfProgram(row, words.slice(1), context);
+  const effects = effectsWherever(words, context);
   return effects.some((effect) => effect.kind === 'path' && effect.recursion !== undefined);
+}
+
+/** What a program itself does, wherever it lies; nothing where the table has no row for it. */
+export function effectsWherever(
+  words: readonly ShellWord[],
+  context?: CommandContext,
+): readonly Effect[] {
+  const row = rowOf(words);
+  return row === undefined ? [] : effectsOfProgram(row, words.slice(1), context);
 }
 
 /** The row of a program wherever it lies. Some systems take `GREP` for `grep`. */

@@ -9,15 +9,17 @@ const CHECKSUM = program('-btz binary text tag zero', 'read', plain);
 /** Programs that print files, or what is known about them. */
 const PRINTING: Readonly<Record<string, Program>> = {
   ls: program(
-    `-aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1 -IwT: all almost-all author classify? color? directory full-time
+    `-aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1 -L=follow dereference=follow -IwT: all almost-all author classify? color? directory full-time
     group-directories-first human-readable hyperlink? ignore: inode literal no-group numeric-uid-gid recursive
     reverse si size sort: time: time-style: format: indicator-style: width: zero`,
     'read',
     {
       ...plain,
       here: true,
-      walks: ({ flags }) =>
-        flags.has('R') || flags.has('recursive') ? { follows: false, namesOnly: true } : undefined,
+      walks: ({ flags, tags }) =>
+        flags.has('R') || flags.has('recursive') || tags.has('follow')
+          ? { follows: tags.has('follow'), namesOnly: true }
+          : undefined,
     },
   ),
   cat: program(

@@ -206,18 +206,22 @@ export const SEARCH: Readonly<Record<string, Program>> = {
   rg: RG,
   diff: DIFF,
   du: program(
-    `-abchklmsSx0 -dtB: all apparent-size block-size: bytes exclude: human-readable max-depth: null
-    one-file-system summarize si threshold: total`,
+    `-abchklmsSx0 -L=follow -dtB: all apparent-size block-size: bytes dereference=follow exclude: human-readable
+    max-depth: null one-file-system summarize si threshold: total`,
     'read',
-    { plain: true, here: true, walks: () => ({ follows: false, namesOnly: true }) },
+    { plain: true, here: true, walks: namesBelow },
   ),
   tree: program(
-    `-adfFghiJnNpqrstuvUxCDQ -LIP: -o:write dirsfirst filelimit: noreport gitignore prune si inodes device sort?
+    `-adfFghiJnNpqrstuvUxCDQ -l=follow -LIP: -o:write dirsfirst filelimit: noreport gitignore prune si inodes device sort?
     matchdirs`,
     'read',
-    { here: true, walks: () => ({ follows: false, namesOnly: true }) },
+    { here: true, walks: namesBelow },
   ),
 };
+
+function namesBelow({ tags }: GivenOptions): Recursion {
+  return { follows: tags.has('follow'), namesOnly: true };
+}
 
 export const OTHER_SEARCHES: Readonly<Record<string, Program>> = {
   ...rows(
