@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage } from 'node:http';
+import { ReadableStream } from 'node:stream/web';
 import { HttpError, toHttpError } from './http-error.js';
 import { type ProxyEnvironment, proxyFor } from './http-proxy.js';
 import { parseTarget, sendRequest } from './http-request.js';
@@ -78,7 +79,9 @@ function toResponse(incoming: IncomingMessage, target: URL, options: FetchOption
     ? eventLimit(options.maxEventBytes ?? MAX_EVENT_BYTES)
     : totalLimit(options.maxBodyBytes ?? MAX_BODY_BYTES);
   const statusText = (incoming.statusMessage ?? '').replace(/[^\x20-\x7e]/g, '');
-  return new Response(bodyOf(incoming, target, limit), { status, statusText, headers });
+  const body = ReadableStream.from(bodyOf(incoming, target, limit));
+  // The types of Node's streams and of the web's do not know each other.
+  return new Response(body as unknown as BodyInit, { status, statusText, headers });
 }
 
 /** False once more has come than is taken. */
@@ -111,40 +114,19 @@ function eventLimit(max: number): Limit {
   };
 }
 
-function bodyOf(incoming: IncomingMessage, target: URL, limit: Limit): ReadableStream<Uint8Array> {
-  let isOver = false;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const fail = (error: HttpError): void => {
-        if (isOver) return;
-        isOver = true;
-        controller.error(error);
-        incoming.destroy();
-      };
-      incoming.on('data', (chunk: Buffer) => {
-        if (isOver) return;
-        if (!limit(chunk)) {
-          fail(new HttpError('protocol', `${target.host} sent more than is taken in`));
-          return;
-        }
-        controller.enqueue(chunk);
-        if ((controller.desiredSize ?? 1) <= 0) incoming.pause();
-      });
-      incoming.on('end', () => {
-        if (!isOver) controller.close();
-        isOver = true;
-      });
-      incoming.on('error', (error) => fail(toHttpError(error, target)));
-      incoming.on('close', () => {
-        fail(new HttpError('reset', `${target.host} closed the connection`));
-      });
-    },
-    pull() {
-      incoming.resume();
-    },
-    cancel() {
-      isOver = true;
-      incoming.destroy();
-    },
-  });
+async function* bodyOf(
+  incoming: IncomingMessage,
+  target: URL,
+  limit: Limit,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      if (!limit(chunk)) {
+        throw new HttpError('protocol', `${target.host} sent more than is taken in`);
+      }
+      yield chunk;
+    }
+  } catch (thrown) {
+    throw toHttpError(thrown, target);
+  }
 }
