@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/own.js';
+import { listOf, object, oneOf, text } from '../lib/shape.js';
 import { redact, redactDeep } from '../lib/text/redact.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
 
@@ -81,19 +81,17 @@ function cleanStep({ guard, decision, ms, reason, source, failure }: TraceStep) 
   } satisfies Record<keyof TraceStep, unknown>;
 }
 
+const entryShape = object({
+  v: oneOf(1),
+  time: text,
+  session: text,
+  cwd: text,
+  receipt: object({ toolUseId: text, tool: text, decision: text, trace: listOf(object({})) }),
+});
+
 /** A line of the journal, or undefined when it is none. */
 export function readEntry(value: unknown): JournalEntry | undefined {
-  if (!isRecord(value) || value.v !== 1 || !isRecord(value.receipt)) return undefined;
-  const { receipt } = value;
-  const isWhole =
-    typeof value.time === 'string' &&
-    typeof value.session === 'string' &&
-    typeof value.cwd === 'string' &&
-    typeof receipt.toolUseId === 'string' &&
-    typeof receipt.tool === 'string' &&
-    typeof receipt.decision === 'string' &&
-    Array.isArray(receipt.trace);
-  return isWhole ? (value as unknown as JournalEntry) : undefined;
+  return entryShape(value) ? (value as unknown as JournalEntry) : undefined;
 }
 
 const LONGEST_INPUT = 32_000;

@@ -1,5 +1,5 @@
-import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/field-names.js';
-import type { DoubtfulLine } from '../../lib/frontmatter/frontmatter.js';
+import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/fields.js';
+import type { DoubtfulLine } from '../../lib/frontmatter/head-text.js';
 import { firstWord } from '../../lib/frontmatter/tolerant-head.js';
 import { oneLine } from '../../skills/discovery/names.js';
 import {

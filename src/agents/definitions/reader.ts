@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { textOf } from '../../lib/frontmatter/field-values.js';
+import { textOf } from '../../lib/frontmatter/fields.js';
 import {
   type Frontmatter,
   findFieldLine,

@@ -1,6 +1,5 @@
 import { BUDGET_UNITS } from '../../budget/units.js';
-import { canonicalName } from '../../lib/frontmatter/field-names.js';
-import { booleanOf, listOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { booleanOf, canonicalName, listOf, textOf } from '../../lib/frontmatter/fields.js';
 import { isRecord } from '../../lib/own.js';
 import { nearest } from '../../lib/text/nearest.js';
 import { isAbsolute, normalise, toPosix } from '../../platform/fs/paths.js';

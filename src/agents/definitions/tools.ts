@@ -1,5 +1,4 @@
-import { canonicalName } from '../../lib/frontmatter/field-names.js';
-import { listOf } from '../../lib/frontmatter/field-values.js';
+import { canonicalName, listOf } from '../../lib/frontmatter/fields.js';
 import { own } from '../../lib/own.js';
 import { nearest } from '../../lib/text/nearest.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';

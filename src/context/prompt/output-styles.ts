@@ -1,5 +1,5 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
-import { booleanOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { booleanOf, textOf } from '../../lib/frontmatter/fields.js';
 import { loadFrontmatter } from '../../lib/frontmatter/frontmatter.js';
 import { nearest } from '../../lib/text/nearest.js';
 import type { FileSystem } from '../../platform/fs/fs.js';

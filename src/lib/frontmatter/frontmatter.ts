@@ -1,5 +1,11 @@
 import { isRecord } from '../own.js';
-import { type HeadGroup, headGroups, type SplitFile, splitFile } from './head-text.js';
+import {
+  type DoubtfulLine,
+  type HeadGroup,
+  headGroups,
+  type SplitFile,
+  splitFile,
+} from './head-text.js';
 import { MOST_YAML, type ParseYaml, parseYaml as parseAnyYaml } from './parse-yaml.js';
 import { doubtfulNames, valueByLines } from './tolerant-head.js';
 
@@ -26,13 +32,6 @@ export interface Frontmatter {
   readonly doubtful: readonly DoubtfulLine[];
   /** Names of fields without a clear value, with their lines; those in doubtful lines included. */
   readonly unclear: ReadonlyMap<string, number>;
-}
-
-export interface DoubtfulLine {
-  readonly text: string;
-  readonly line: number;
-  /** The field that the line belongs to. */
-  readonly below?: string;
 }
 
 /** A head that is not closed is searched this far for names. */

@@ -52,8 +52,8 @@ export interface HeadGroup {
   readonly line: number;
 }
 
-/** A line that belongs to no field. */
-export interface StrayLine {
+/** A line that is not YAML, or may not have been meant as the text that YAML takes it for. */
+export interface DoubtfulLine {
   readonly text: string;
   readonly line: number;
   /** The field that the line belongs to. */
@@ -66,10 +66,10 @@ const NAME = /^(?:([A-Za-z0-9_][\w .-]*)|"([\w .-]+)"|'([\w .-]+)')$/;
 /** The fields of a head by its lines alone, whatever YAML says about their values. */
 export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line'>): {
   readonly groups: readonly HeadGroup[];
-  readonly strays: readonly StrayLine[];
+  readonly strays: readonly DoubtfulLine[];
 } {
   const groups: (HeadGroup & { readonly lines: string[] })[] = [];
-  const strays: StrayLine[] = [];
+  const strays: DoubtfulLine[] = [];
   for (const [index, text] of lines.entries()) {
     const last = groups.at(-1);
     const field = fieldIn(text);

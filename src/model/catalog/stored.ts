@@ -1,6 +1,5 @@
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
+import { object, oneOf, optional, parseShape, type Shaped, text } from '../../lib/shape.js';
 import { learnSecrets } from '../../lib/text/redact.js';
 import { nodeFileSystem, readTextSync } from '../../platform/fs/node-fs.js';
 import { join, makeStateDirectory, stateDirectory } from '../../platform/fs/paths.js';
@@ -9,13 +8,15 @@ import { chooseProvider } from './provider.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const storedShape = object({
+  provider: oneOf('anthropic', 'openai'),
+  baseUrl: optional(text),
+  apiKey: optional(text),
+  model: optional(text),
+});
+
 /** The model that `portcullis setup` stored: what its variables would say. */
-export interface StoredModel {
-  readonly provider: 'anthropic' | 'openai';
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly model?: string | undefined;
-}
+export type StoredModel = Shaped<typeof storedShape>;
 
 const MAX_BYTES = 64 * 1024;
 const VARIABLES = {
@@ -64,18 +65,8 @@ export function readStoredModel(env: Environment): StoredModel | undefined {
   const file = storedModelFile(env);
   const read = readPrivate(file);
   if (read === undefined) return undefined;
-  const parsed = parseJson(read);
-  const value = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
-  const { provider, baseUrl, apiKey, model } = value;
-  const isText = (one: unknown): one is string | undefined =>
-    one === undefined || typeof one === 'string';
-  if (
-    (provider === 'anthropic' || provider === 'openai') &&
-    isText(baseUrl) &&
-    isText(apiKey) &&
-    isText(model)
-  )
-    return { provider, baseUrl, apiKey, model };
+  const stored = parseShape(read, storedShape);
+  if (stored !== undefined) return stored;
   throw broken(file, 'it is not what portcullis setup writes');
 }
 

@@ -38,6 +38,8 @@ export interface StateFiles {
   list(directory: string): readonly string[];
   /** Removes a file, or a directory with all that is in it. */
   remove(path: string): void;
+  /** Moves an unusable file aside for inspection and returns its new name. An earlier one there is replaced. */
+  setAside(path: string): string;
   /** Opens a private file that only grows. */
   openSyncedLog(path: string): SyncedLog;
 }
@@ -70,6 +72,13 @@ export const stateFiles: StateFiles = {
     }
   },
   remove: (path) => rmSync(path, { recursive: true, force: true }),
+  setAside(path) {
+    const aside = `${path}.broken`;
+    // A rename puts no file in the place of a directory, nor a directory in that of a file.
+    rmSync(aside, { recursive: true, force: true });
+    renameSync(path, aside);
+    return aside;
+  },
   openSyncedLog,
 };
 

@@ -1,5 +1,14 @@
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
+import {
+  flag,
+  listOf,
+  number,
+  object,
+  optional,
+  parseShape,
+  type Shape,
+  type Shaped,
+  text,
+} from '../../lib/shape.js';
 import { redact } from '../../lib/text/redact.js';
 import { sliceWhole } from '../../lib/text/truncate.js';
 import { join } from '../fs/paths.js';
@@ -125,55 +134,35 @@ export function isSame(pid: number, startTime: string | undefined): boolean {
   return startTime === undefined || startTimeOf(pid) === startTime;
 }
 
+const KINDS: readonly ChildKind[] = ['mcp', 'hook', 'shell', 'other'];
+
+/** A smaller number would name other processes when it is signalled. */
+const pid: Shape<number> = (value): value is number => Number.isInteger(value) && Number(value) > 1;
+const ownerShape = object({ pid, startTime: optional(text), sessionId: optional(text) });
+const childShape = object({
+  pid,
+  startTime: optional(text),
+  label: text,
+  kind: optional(text),
+  command: optional(text),
+  marker: optional(text),
+  since: number,
+  leftBehind: optional(flag),
+});
+const entryShape = object({ owner: ownerShape, children: listOf(object({})) });
+
 interface RegistryEntry {
-  readonly owner: {
-    readonly pid: number;
-    readonly startTime?: string;
-    readonly sessionId?: string;
-  };
+  readonly owner: Shaped<typeof ownerShape>;
   readonly children: readonly RegisteredChild[];
 }
 
 function readEntry(file: string): RegistryEntry | undefined {
   // A file that its owner has removed in the meantime says nothing.
-  const parsed = parseJson(stateFiles.read(file) ?? '');
-  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const { owner, children } = parsed.value;
-  if (!isRecord(owner) || !isPid(owner.pid) || !Array.isArray(children)) return undefined;
-  return {
-    owner: {
-      pid: owner.pid,
-      startTime: textIn(owner, 'startTime'),
-      sessionId: textIn(owner, 'sessionId'),
-    },
-    children: children.flatMap(childOf),
-  };
-}
-
-const KINDS: readonly ChildKind[] = ['mcp', 'hook', 'shell', 'other'];
-
-function childOf(value: unknown): RegisteredChild[] {
-  if (!isRecord(value) || !isPid(value.pid)) return [];
-  if (typeof value.label !== 'string' || typeof value.since !== 'number') return [];
-  return [
-    {
-      pid: value.pid,
-      startTime: textIn(value, 'startTime'),
-      label: value.label,
-      kind: KINDS.find((kind) => kind === value.kind) ?? childKind(value.label),
-      command: textIn(value, 'command'),
-      marker: textIn(value, 'marker'),
-      since: value.since,
-      leftBehind: value.leftBehind === true ? true : undefined,
-    },
-  ];
-}
-
-function textIn(value: Record<string, unknown>, name: string): string | undefined {
-  const text = value[name];
-  return typeof text === 'string' ? text : undefined;
-}
-
-function isPid(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 1;
+  const entry = parseShape(stateFiles.read(file) ?? '', entryShape);
+  if (entry === undefined) return undefined;
+  const children = entry.children.filter(childShape).map((child) => ({
+    ...child,
+    kind: KINDS.find((kind) => kind === child.kind) ?? childKind(child.label),
+  }));
+  return { owner: entry.owner, children };
 }

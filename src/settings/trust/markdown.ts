@@ -1,4 +1,4 @@
-import { canonicalName } from '../../lib/frontmatter/field-names.js';
+import { canonicalName } from '../../lib/frontmatter/fields.js';
 import { headGroups, splitFile } from '../../lib/frontmatter/head-text.js';
 import { embeddedCommands } from '../../lib/text/embedded-commands.js';
 import { sha256 } from '../../platform/hash.js';

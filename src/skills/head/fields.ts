@@ -1,4 +1,4 @@
-import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/field-names.js';
+import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/fields.js';
 import { isRecord } from '../../lib/own.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { oddHookEvent } from '../../protocol/hooks/hook-events.js';

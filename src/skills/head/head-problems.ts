@@ -1,4 +1,5 @@
-import type { DoubtfulLine, Frontmatter } from '../../lib/frontmatter/frontmatter.js';
+import type { Frontmatter } from '../../lib/frontmatter/frontmatter.js';
+import type { DoubtfulLine } from '../../lib/frontmatter/head-text.js';
 import { firstWord } from '../../lib/frontmatter/tolerant-head.js';
 import { oneLine, withoutUnseen } from '../discovery/names.js';
 import type { SkillProblem } from '../skill.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { booleanOf, listOf } from '../../lib/frontmatter/field-values.js';
+import { booleanOf, listOf } from '../../lib/frontmatter/fields.js';
 import { parseYaml as realYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { HEAD_FIELDS } from './fields.js';
 import { readSkill } from './head.js';

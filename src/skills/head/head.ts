@@ -1,5 +1,5 @@
 import { isUniversal } from '../../context/instructions/path-matcher.js';
-import { booleanOf, listOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { booleanOf, listOf, textOf } from '../../lib/frontmatter/fields.js';
 import {
   type Frontmatter,
   findFieldLine,

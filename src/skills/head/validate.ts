@@ -1,4 +1,4 @@
-import { listOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { listOf, textOf } from '../../lib/frontmatter/fields.js';
 import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter/frontmatter.js';
 import { isRecord, own } from '../../lib/own.js';
 import { nearest } from '../../lib/text/nearest.js';

@@ -4,7 +4,7 @@ import { withFileLock } from '../../platform/fs/file-lock.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { readTextSync } from '../../platform/fs/node-fs.js';
 import { join } from '../../platform/fs/paths.js';
-import { setAside } from '../../platform/fs/set-aside.js';
+import { stateFiles } from '../../platform/fs/state-files.js';
 import type { Invoker } from '../invoke/find.js';
 import type { Skill } from '../skill.js';
 import {
@@ -171,7 +171,7 @@ async function add(parts: LedgerParts, news: readonly Omit<SkillRecord, 'last'>[
   const file = fileIn(parts);
   const before = await readSkillLedger(parts);
   if (!before.ok) {
-    const aside = setAside(file);
+    const aside = stateFiles.setAside(file);
     parts.tell(`the ledger of skills begins anew, the old one is ${aside}: ${before.error}`);
   }
   const records = new Map((before.ok ? before.value : []).map((one) => [recordKey(one), one]));
