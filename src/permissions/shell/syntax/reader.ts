@@ -117,15 +117,23 @@ export class Reader {
     return at;
   }
 
+  /** Where it may be at the end: behind `&&` all in front has succeeded, behind `||` it has failed. */
   #andOr({ commands, operators }: AndOr, directories: Directories): Directories {
-    let at = directories;
-    let seen = directories;
+    let succeeded = directories;
+    let failed: Directories = [];
     commands.forEach((command, index) => {
-      if (operators[index - 1] === '||') at = seen;
-      at = this.#pipelineOrNode(command, at);
-      seen = union(seen, at);
+      const isElse = operators[index - 1] === '||';
+      const from = isElse ? failed : succeeded;
+      const after = this.#pipelineOrNode(command, from);
+      const either = union(from, after);
+      const prefixes = command.type === 'Pipeline' ? command.prefixes : [];
+      const isNegated = prefixes.some(({ type }) => type === 'Negation');
+      // What is negated succeeds where it failed, and then the shell has not moved.
+      const next = isNegated ? either : after;
+      succeeded = isElse ? union(succeeded, next) : next;
+      failed = isElse ? either : union(failed, either);
     });
-    return operators.includes('||') ? seen : union(directories, at);
+    return union(succeeded, failed);
   }
 
   #pipelineOrNode(node: Pipeline | CommandNode, directories: Directories): Directories {
