@@ -14,7 +14,7 @@ import {
   type SimpleCommand,
 } from '../shell/model.js';
 import { NAMES_ALONE } from '../shell/programs/find.js';
-import { attachedNames, filesInForeignCode } from '../shell/runners/foreign-code.js';
+import { attachedNames, filesInForeignCode, namesInValue } from '../shell/runners/foreign-code.js';
 import { canonicalText, fedCommand } from '../shell/runners/runners.js';
 import { readShell } from '../shell/syntax/read.js';
 import { isUnknownProgram } from '../shell/unknown-programs.js';
@@ -110,8 +110,10 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     }),
     attachedPaths: once(async () => {
       const touched: TouchedPath[] = [];
-      for (const { views, directories = [cwd] } of await commands()) {
-        const names = new Set(views.flatMap(attachedNames));
+      for (const { views, assignments, directories = [cwd] } of await commands()) {
+        const set = assignments.filter(({ value }) => value.literal);
+        const inValues = set.flatMap(({ value }) => namesInValue(value.value));
+        const names = new Set([...views.flatMap(attachedNames), ...inValues]);
         budget.spend(views.reduce((sum, words) => sum + words.length, 0));
         for (const directory of directories) {
           for (const name of names) {

@@ -109,6 +109,11 @@ async function restrictingTracked(
   const given = await operandsOf(use, repository, place);
   const named = await restrictingObject(given.objects, use, place);
   if (named !== undefined) return named;
+  const [first] = pathRulesIn(rules);
+  // fail-closed: `HEAD:$x` may be any file.
+  if (first !== undefined && use.open.some(({ literal, raw }) => !literal && raw.includes(':'))) {
+    return { rule: first.rule, sure: 'maybe', detail: 'what it prints is decided at run time' };
+  }
   const isAll = use.scope === 'all' && (given.objects.length === 0 || given.revisions.length > 0);
   if (!isAll && given.paths.length + given.objects.length + given.revisions.length === 0) {
     return undefined;
@@ -161,6 +166,8 @@ async function operandsOf(
   const fromTop: string[] = [];
   for (const word of open) {
     const named = objectPaths(word);
+    // Where there is no such object, git takes a word with wildcards for a path.
+    if (named.length > 0 && /[*?[\\]/.test(word.value)) found.push(word.value.replace(/^:/, ''));
     if (named.length > 0) objects.push(...named.map((one) => fromRoot(one, { directory, root })));
     else if (!word.literal) revisions.push(word.raw);
     else if (openAreRevisions) revisions.push(word.value);

@@ -194,6 +194,12 @@ function bracesOf({ literal, raw }: ShellWord): string | undefined {
     : raw.replace(/["'\\]/g, '');
 }
 
+/** What the shell makes of a word with braces, else the word as far as it is known. */
+export function spelledOut(word: ShellWord): readonly string[] {
+  const text = bracesOf(word);
+  return text === undefined ? [word.value] : withoutBraces(text).texts;
+}
+
 function knownPart(word: ShellWord): string {
   return bracesOf(word) ?? word.value;
 }

@@ -1,5 +1,5 @@
 import { readOnlyUse } from '../effects/uses.js';
-import { takesText } from '../file-commands.js';
+import { spelledOut, takesText } from '../file-commands.js';
 import { programOf, type ShellWord } from '../model.js';
 import { sedUses } from '../sed.js';
 
@@ -137,12 +137,25 @@ const LEFT_OUT = /^--?(exclude|ignore|skip)/;
  */
 export function attachedNames(words: readonly ShellWord[]): readonly string[] {
   if (takesText(words) || readOnlyUse(words) !== undefined) return [];
-  return words.slice(1).flatMap(({ value }) => {
-    if (LEFT_OUT.test(value)) return [];
-    // Some programs take quotes off themselves: `curl -F 'f=@"name"'`.
-    const bare = value.replace(/["'\\]/g, '');
-    return [...attachedIn(value), ...(bare === value ? [] : [bare, ...attachedIn(bare)])];
-  });
+  return words
+    .slice(1)
+    .flatMap(spelledOut)
+    .flatMap((value) => {
+      if (LEFT_OUT.test(value)) return [];
+      // Some programs take quotes off themselves: `curl -F 'f=@"name"'`.
+      const bare = value.replace(/["'\\]/g, '');
+      const set = /^[A-Z][A-Z0-9_]*=(.*)$/s.exec(value)?.[1];
+      return [
+        ...attachedIn(value),
+        ...(bare === value ? [] : [bare, ...attachedIn(bare)]),
+        ...(set === undefined ? [] : namesInValue(set)),
+      ];
+    });
+}
+
+/** What a variable for a program may name: a file, or options of which one does (`-r ./file`). */
+export function namesInValue(value: string): readonly string[] {
+  return value.split(/\s+/).flatMap((word) => [word, ...attachedIn(word)]);
 }
 
 function attachedIn(value: string): readonly string[] {

@@ -63,8 +63,8 @@ export function readWord(word: Word, context: WordContext): ShellWord {
         expand(part, false);
     }
   });
-  // Shells do not agree whether `if=~/x` is spelled out.
-  if (/^[A-Za-z_]\w*=~(\/|$)/.test(raw)) literal = false;
+  // Shells do not agree whether `if=~/x` and `if=a:~+/x` are spelled out.
+  if (/^[A-Za-z_]\w*\+?=(.*:)?~/s.test(raw)) literal = false;
   if (literal)
     return pattern === undefined ? { value, literal, raw } : { value, literal, raw, pattern };
   // A wildcard before an unknown part matches other names, not itself.

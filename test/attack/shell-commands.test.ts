@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { gateRig, type Rig } from '../support/gate-rig.js';
+
+let project: TempProject;
+beforeAll(() => {
+  project = makeTempProject({
+    files: {
+      'a.txt': 'a\n',
+      '.env': 'KEY=1\n',
+      'secrets/key.pem': 'key\n',
+      'sub/f': 'f\n',
+      'sub/deep/f': 'f\n',
+    },
+  });
+  execFileSync('git', ['init', '-q', project.directory]);
+  execFileSync('git', ['-C', project.directory, 'add', '.']);
+});
+afterAll(() => project.remove());
+
+const rig = (more: Partial<Parameters<typeof gateRig>[0]> = {}): Rig =>
+  gateRig({
+    cwd: project.directory,
+    home: project.home,
+    facts: { exported: () => new Set(['PATH', 'HOME']) },
+    ...more,
+  });
+
+describe('where a command runs', () => {
+  it.each([
+    'true || cd sub && cat ../outside/secret',
+    'true || cd sub && ls ..',
+    'false && cd sub || true && ! cd sub && ls ..',
+    '! cd gone && cat ../secret',
+    '! cd gone/deep && cat ../../secret',
+    'true && ! cd sub/none && cat ../x',
+    'time ! cd gone && cat ../secret',
+  ])('counts the places where it has not moved: %s', async (command) => {
+    expect(await rig().bash(command)).toBe('asks');
+  });
+
+  it('holds deny rules there', async () => {
+    const denied = rig({ allow: ['Bash'], deny: ['Read(./.env)'] });
+    expect(await denied.bash('true || cd sub && cat .env')).toBe('denied');
+    expect(await denied.bash('! cd gone && cat .env')).toBe('denied');
+  });
+
+  it.each([
+    'cd sub && cat f',
+    'cd sub && cat ../a.txt',
+    'false || cd sub && cat f',
+    'cd sub && cat f || cat a.txt',
+    'cd sub/deep && cd .. && cat ../a.txt && ls',
+    '! test -f gone && cat a.txt',
+  ])('still runs inside: %s', async (command) => {
+    expect(await rig().bash(command)).toBe('runs');
+  });
+});
+
+describe('files that a word names in another form', () => {
+  const denied = (): Rig => rig({ allow: ['Bash'], deny: ['Read(./.env)', 'Read(./secrets/**)'] });
+
+  it.each([
+    'uniq .{env,x}',
+    'uniq "$x"',
+    'uniq $(echo .env)',
+    'jq -n --arg a $x "$z"',
+    'dd if=~+/.env',
+    'dd if=a:~+/.env',
+    'dd if=~root/../x',
+    'terraform plan -var-file=.{env,x}',
+    'git show HEAD:{.env,a.txt}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell code
+    'git show HEAD:${x:-.env}',
+    'git show --stat HEAD:$x',
+    'git show ":*env"',
+    'git show ":s*/k*"',
+    'NODE_OPTIONS="-r ./.env" node',
+    'env NODE_OPTIONS="-r ./.env" node',
+    'GREP_OPTIONS="-f .env" grep a b',
+    'TZ=:.env date',
+  ])('is not allowed: %s', async (command) => {
+    expect(await denied().bash(command)).not.toBe('runs');
+  });
+
+  it.each([
+    'uniq -c a.txt',
+    'jq -n --arg a "b c" .',
+    'dd if=a.txt',
+    'git show HEAD:a.txt',
+    'git show HEAD:sub/f',
+    'git log --oneline $x..HEAD',
+    'git commit -m "fix loading of .env"',
+    'NODE_ENV=test npm test',
+    'GREETING="a b" make',
+  ])('is allowed: %s', async (command) => {
+    expect(await denied().bash(command)).toBe('runs');
+  });
+});
