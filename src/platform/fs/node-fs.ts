@@ -207,7 +207,7 @@ function statWith(stat: typeof statSync, path: string): FileStat | undefined {
 
 function factsOf(stat: Stats): FileStat {
   const { size, mtimeMs, mode, ctimeMs, ino: inode, dev: device, nlink } = stat;
-  const kind = kindOfMode(mode);
+  const kind = kindOf(stat);
   const links = nlink > 1 && kind === 'file' ? nlink : undefined;
   return { kind, size, mtimeMs, mode, ctimeMs, inode, device, links, foreign: isForeign(stat) };
 }
@@ -220,21 +220,8 @@ function isForeign({ uid, gid, mode }: Stats): boolean | undefined {
   return !isOurs || isShared;
 }
 
-function kindOf(entry: Dirent): FileStat['kind'] {
+function kindOf(entry: Dirent | Stats): FileStat['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'symlink' : 'other';
-}
-
-function kindOfMode(mode: number): FileStat['kind'] {
-  switch (mode & constants.S_IFMT) {
-    case constants.S_IFREG:
-      return 'file';
-    case constants.S_IFDIR:
-      return 'directory';
-    case constants.S_IFLNK:
-      return 'symlink';
-    default:
-      return 'other';
-  }
 }

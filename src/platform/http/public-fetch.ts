@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
+import { promisify } from 'node:util';
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import { parseUrl } from '../../lib/parse-url.js';
@@ -138,10 +139,8 @@ async function fetchOnce(request: Bounded, deps: PublicFetchDeps): Promise<Fetch
 }
 
 function checkUrl(request: FetchRequest): Result<URL, FetchFailure> {
-  if (parseUrl(request.url) === undefined) {
-    return failure('invalid_url', `"${request.url}" is not a valid URL`);
-  }
-  const url = new URL(request.url);
+  const url = parseUrl(request.url);
+  if (url === undefined) return failure('invalid_url', `"${request.url}" is not a valid URL`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return failure('invalid_url', `only http and https are fetched, not "${url.protocol}"`);
   }
@@ -213,11 +212,10 @@ async function readResponse(
   const { location } = response.headers;
   if (REDIRECTS.has(status) && location !== undefined) {
     response.destroy();
-    if (parseUrl(location, url.href) === undefined) {
-      return failure('bad_response', `the server redirects to "${location}", which is not a URL`);
-    }
-    const redirect = new URL(location, url.href).href;
-    return ok({ kind: 'redirect', status, statusText, redirect });
+    const redirect = parseUrl(location, url.href)?.href;
+    return redirect === undefined
+      ? failure('bad_response', `the server redirects to "${location}", which is not a URL`)
+      : ok({ kind: 'redirect', status, statusText, redirect });
   }
   const raw = await readBody(response, url, maxBytes);
   if (!raw.ok) return raw;
@@ -286,36 +284,23 @@ async function decodeBody(
   const coding = (encoding ?? 'identity').trim().toLowerCase();
   if (coding === 'identity' || coding === '' || raw.byteLength === 0) return ok(raw);
   const zlib = await import('node:zlib');
-  // Some servers send a bare deflate stream without the two bytes of zlib header.
+  // Some servers send the bare deflate stream, without the two bytes of the zlib header.
   const inflate = ((raw[0] ?? 0) & 0x0f) === 8 ? zlib.inflate : zlib.inflateRaw;
-  const expand = new Map<string, Expander>([
+  const expand = new Map<string, typeof zlib.gunzip>([
     ['gzip', zlib.gunzip],
     ['x-gzip', zlib.gunzip],
     ['br', zlib.brotliDecompress],
     ['deflate', inflate],
-  ]);
-  const method = expand.get(coding);
-  if (method === undefined) {
-    return failure('bad_response', `unknown content encoding "${coding}"`);
+  ]).get(coding);
+  if (expand === undefined) return failure('bad_response', `unknown content encoding "${coding}"`);
+  try {
+    return ok(await promisify(expand)(raw, { maxOutputLength: maxBytes }));
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes, 'expands to');
+    const message = `the ${coding} body is damaged or cut off (${messageOf(thrown)})`;
+    return failure('bad_response', message);
   }
-  return new Promise((resolve) => {
-    method(raw, { maxOutputLength: maxBytes }, (thrown, expanded) => {
-      if (thrown === null) resolve(ok(expanded));
-      else if (systemCodeOf(thrown) === 'ERR_BUFFER_TOO_LARGE') {
-        resolve(tooLarge(maxBytes, 'expands to'));
-      } else {
-        const message = `the ${coding} body is damaged or cut off (${messageOf(thrown)})`;
-        resolve(failure('bad_response', message));
-      }
-    });
-  });
 }
-
-type Expander = (
-  raw: Uint8Array,
-  options: { maxOutputLength: number },
-  callback: (thrown: Error | null, expanded: Uint8Array) => void,
-) => void;
 
 function tooLarge(maxBytes: number, verb: string): ReturnType<typeof failure> {
   const limit =
