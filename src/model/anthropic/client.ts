@@ -1,20 +1,8 @@
-import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import type { ModelClient, ModelEvent, ModelFailure, StreamEvent } from '../client.js';
-import {
-  badResponse,
-  type FailureContext,
-  failureOfErrorObject,
-  incompleteAnswer,
-  sample,
-} from '../failures.js';
-import {
-  type AnswerParser,
-  type ClientOptions,
-  MAX_BODY_CHARS,
-  streamAnswer,
-} from '../stream/answer.js';
-import { SseParser } from '../stream/sse.js';
+import type { ModelClient, StreamEvent } from '../client.js';
+import type { FailureContext } from '../failures.js';
+import { type ClientOptions, streamAnswer } from '../stream/answer.js';
+import { MalformedMessage, type StreamTranslator } from '../stream/answer-reader.js';
 import { type AnthropicRequestOptions, anthropicRequest } from './request.js';
 
 /** `baseUrl` is without `/v1`. */
@@ -36,8 +24,7 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
         headers: headersOf(options, request.betas),
         body: () => anthropicRequest(request, options),
         requestIdHeader: 'request-id',
-        createParser: (requestId) =>
-          new AnthropicEvents({ context, model: request.model, requestId }),
+        createTranslator: (requestId) => new MessagesTranslator(request.model, requestId),
         model: request.model,
         signal,
         context,
@@ -73,95 +60,44 @@ function contextOf(options: AnthropicOptions): FailureContext {
   };
 }
 
-interface Options {
-  readonly context: FailureContext;
-  readonly model: string;
-  readonly requestId: string | undefined;
-}
+/** Checks the events of a Messages API stream, which are passed on as they are. */
+class MessagesTranslator implements StreamTranslator {
+  readonly #model: string;
+  readonly #requestId: string | undefined;
+  readonly mostUnstreamed = 0;
+  started = false;
 
-/** Turns the text of a Messages API stream into events. Whatever is wrong becomes one failure. */
-export class AnthropicEvents implements AnswerParser {
-  readonly #options: Options;
-  readonly #parser = new SseParser();
-  #started = false;
-
-  constructor(options: Options) {
-    this.#options = options;
+  constructor(model: string, requestId: string | undefined) {
+    this.#model = model;
+    this.#requestId = requestId;
   }
 
-  *push(text: string): Generator<ModelEvent> {
-    for (const data of this.#parser.push(text)) yield* this.#events(data);
-    if ((this.#parser.document?.length ?? 0) > MAX_BODY_CHARS) yield* this.end();
-  }
-
-  /** The body ended without `message_stop`. */
-  *end(): Generator<ModelEvent> {
-    const { document } = this.#parser;
-    if (document !== undefined) {
-      yield failure(this.#documentFailure(document));
-      return;
-    }
-    for (const data of this.#parser.end()) if (parseJson(data).ok) yield* this.#events(data);
-    const { context, requestId } = this.#options;
-    const stream = { isStarted: this.#started, unknown: this.#parser.unknown };
-    yield failure(incompleteAnswer(stream, context, requestId));
-  }
-
-  *#events(data: string): Generator<ModelEvent> {
-    const parsed = parseJson(data);
-    if (!parsed.ok || !isRecord(parsed.value)) {
-      yield failure(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
-      return;
-    }
-    const event = parsed.value;
-    if (event.type === 'error') {
-      const { model, requestId, context } = this.#options;
-      yield failure(failureOfErrorObject(event.error ?? event, { model, requestId }, context));
-      return;
-    }
+  *message(event: Readonly<Record<string, unknown>>): Generator<StreamEvent> {
     const check = typeof event.type === 'string' ? PROBLEMS.get(event.type) : undefined;
     const problem = check === undefined ? 'ignore' : check(event);
     if (problem === 'ignore') return;
-    if (problem !== undefined) yield failure(this.#malformed(data, problem));
-    else if (event.type === 'message_start') yield this.#start(event);
+    if (problem !== undefined) {
+      throw new MalformedMessage(`an event of the stream cannot be read (${problem})`);
+    }
+    if (event.type === 'message_start') yield this.#start(event);
     // Checked by the table just above.
     else yield event as unknown as StreamEvent;
   }
 
-  #start(event: Record<string, unknown>): ModelEvent {
-    this.#started = true;
+  /** The last event ends the answer: without it there is nothing to close. */
+  end(): undefined {}
+
+  #start(event: Readonly<Record<string, unknown>>): StreamEvent {
+    this.started = true;
     const given = isRecord(event.message) ? event.message : {};
-    const { requestId, model } = this.#options;
     const message = {
       ...given,
       id: typeof given.id === 'string' ? given.id : '',
-      model: typeof given.model === 'string' ? given.model : model,
+      model: typeof given.model === 'string' ? given.model : this.#model,
       usage: isRecord(given.usage) ? given.usage : {},
     };
-    return { type: 'message_start', message, requestId };
+    return { type: 'message_start', message, requestId: this.#requestId };
   }
-
-  #malformed(data: string, reason: string): ModelFailure {
-    return badResponse(
-      `an event of the stream cannot be read (${sample(reason)}): ${sample(data)}`,
-      this.#options.context,
-      { retryable: this.#started, requestId: this.#options.requestId },
-    );
-  }
-
-  #documentFailure(text: string): ModelFailure {
-    const { context, model, requestId } = this.#options;
-    const parsed = parseJson(text);
-    if (parsed.ok && isRecord(parsed.value) && parsed.value.error !== undefined) {
-      return failureOfErrorObject(parsed.value, { model, requestId }, context);
-    }
-    const what = text.trimStart().startsWith('<') ? 'a web page' : 'an answer that is not a stream';
-    return badResponse(`the server sent ${what}: ${sample(text)}`, context, { requestId });
-  }
-}
-
-function failure(of: ModelFailure): ModelEvent {
-  return { type: 'failure', failure: of };
 }
 
 const KNOWN_DELTAS: ReadonlySet<unknown> = new Set([
@@ -171,7 +107,7 @@ const KNOWN_DELTAS: ReadonlySet<unknown> = new Set([
   'input_json_delta',
 ]);
 
-type Check = (event: Record<string, unknown>) => string | undefined;
+type Check = (event: Readonly<Record<string, unknown>>) => string | undefined;
 
 /** What is wrong with an event of each kind; undefined: nothing. Kinds that are not listed are skipped. */
 const PROBLEMS: ReadonlyMap<string, Check> = new Map<string, Check>([

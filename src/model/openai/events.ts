@@ -1,6 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import type { ModelStopReason, Usage } from '../../protocol/content.js';
 import type { StreamEvent } from '../client.js';
+import { MalformedMessage, type StreamTranslator } from '../stream/answer-reader.js';
 
 interface Call {
   readonly id: string;
@@ -15,37 +16,35 @@ interface Call {
  * Translates chat-completion chunks to the events of the Messages API. Text and thinking blocks close
  * when something else begins; calls stay open until the end, because their pieces may alternate.
  */
-export class ChatTranslator {
+export class ChatTranslator implements StreamTranslator {
   readonly #model: string;
   readonly #newId: () => string;
-  #started = false;
+  readonly #requestId: string | undefined;
+  readonly mostUnstreamed = 64 * 1024 * 1024;
+  started = false;
   #next = 0;
   #open: { readonly kind: 'text' | 'thinking'; readonly index: number } | undefined;
   readonly #calls: { readonly key: number; readonly call: Call }[] = [];
   #finish: string | undefined;
   #usage: Partial<Usage> = {};
 
-  constructor(options: { readonly model: string; readonly newId: () => string }) {
+  constructor(options: {
+    readonly model: string;
+    readonly newId: () => string;
+    readonly requestId: string | undefined;
+  }) {
     this.#model = options.model;
     this.#newId = options.newId;
-  }
-
-  get started(): boolean {
-    return this.#started;
-  }
-
-  /** The server has said why it stopped; nothing but the usage is missing. */
-  get finished(): boolean {
-    return this.#finish !== undefined;
+    this.#requestId = options.requestId;
   }
 
   /** One chunk, or a whole answer that was not streamed (its `message` stands for the delta). */
-  *chunk(
-    chunk: Record<string, unknown>,
-    options: { readonly requestId?: string | undefined } = {},
-  ): Generator<StreamEvent> {
-    if (!this.#started) {
-      this.#started = true;
+  *message(chunk: Readonly<Record<string, unknown>>): Generator<StreamEvent> {
+    if (chunk.choices === undefined && chunk.usage === undefined) {
+      throw new MalformedMessage('the answer has no choices');
+    }
+    if (!this.started) {
+      this.started = true;
       yield {
         type: 'message_start',
         message: {
@@ -53,7 +52,7 @@ export class ChatTranslator {
           model: textIn(chunk.model) ?? this.#model,
           usage: {},
         },
-        requestId: options.requestId,
+        requestId: this.#requestId,
       };
     }
     if (isRecord(chunk.usage)) this.#usage = usageOf(chunk.usage);
@@ -64,8 +63,12 @@ export class ChatTranslator {
     this.#finish = textIn(choice.finish_reason) ?? this.#finish;
   }
 
-  /** The closing events. */
-  *end(): Generator<StreamEvent> {
+  /** An answer is complete once the server has said why it stopped, or that it did. */
+  end(sawEnd: boolean): Iterable<StreamEvent> | undefined {
+    return this.#finish !== undefined || (sawEnd && this.started) ? this.#closing() : undefined;
+  }
+
+  *#closing(): Generator<StreamEvent> {
     yield* this.#closeOpen();
     for (const { call } of this.#calls) {
       if (!call.started) yield* this.#startCall(call);

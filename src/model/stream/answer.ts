@@ -1,6 +1,7 @@
 import { type HttpResponse, type HttpStream, httpStream } from '../../platform/http/http.js';
 import type { ModelEvent } from '../client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from '../failures.js';
+import { AnswerReader, type StreamTranslator } from './answer-reader.js';
 
 /** Longest silence of a model's stream before it is given up. */
 const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
@@ -13,15 +14,6 @@ export const MAX_BODY_CHARS = 1024 * 1024;
 
 /** How long an error body may take; it says enough by then. */
 const BODY_MS = 10_000;
-
-/** Turns the text of a provider's stream into events. */
-export interface AnswerParser {
-  push(text: string): Iterable<ModelEvent>;
-  /** The body is over, or the parser wants no more of it. Ends with `message_stop` or a failure. */
-  end(): Iterable<ModelEvent>;
-  /** The provider has marked the end of its stream; the rest of the body is not read. */
-  readonly sawEnd?: boolean;
-}
 
 /** What the clients of all providers have in common. */
 export interface ClientOptions {
@@ -44,7 +36,7 @@ interface AnswerParts {
   body(): string;
   /** The provider's header with its id of the request. */
   readonly requestIdHeader: string;
-  createParser(requestId: string | undefined): AnswerParser;
+  createTranslator(requestId: string | undefined): StreamTranslator;
   readonly model: string;
   readonly signal: AbortSignal;
   readonly context: FailureContext;
@@ -74,7 +66,9 @@ export async function* streamAnswer(parts: AnswerParts): AsyncGenerator<ModelEve
       yield { type: 'failure', failure: failureOfStatus(refusal, context) };
       return;
     }
-    for await (const event of eventsOf(response, parts.createParser(requestId))) {
+    const translator = parts.createTranslator(requestId);
+    const reader = new AnswerReader(translator, { model, context, requestId });
+    for await (const event of eventsOf(response, reader)) {
       if (signal.aborted) throw signal.reason;
       yield event;
       if (isLast(event)) return;
@@ -88,18 +82,18 @@ export async function* streamAnswer(parts: AnswerParts): AsyncGenerator<ModelEve
   }
 }
 
-async function* eventsOf(response: HttpResponse, parser: AnswerParser): AsyncGenerator<ModelEvent> {
+async function* eventsOf(response: HttpResponse, reader: AnswerReader): AsyncGenerator<ModelEvent> {
   for await (const text of response.chunks) {
-    for (const event of parser.push(text)) {
+    for (const event of reader.push(text)) {
       if (event.type === 'message_stop') response.finish(FINISH_GRACE_MS);
       yield event;
     }
-    if (parser.sawEnd === true) {
+    if (reader.sawEnd) {
       response.finish(FINISH_GRACE_MS);
       break;
     }
   }
-  yield* parser.end();
+  yield* reader.end();
 }
 
 /** Whether nothing may come after this event. */
