@@ -2,7 +2,7 @@ import { hooksOfPlugins } from '../../config/plugins.js';
 import type { SessionConfig } from '../../config/session-config.js';
 import type { Log, SessionEnvironment } from '../../config/session-environment.js';
 import type { InputMessage } from '../../loop/types.js';
-import { isHarmless, runsBeside } from '../../permissions/gate/harmless.js';
+import { isHarmless, runsBeside } from '../../permissions/gate/resolvers.js';
 import type { GateCall } from '../../permissions/gate/types.js';
 import { type CallView, viewOf } from '../../permissions/gate/view.js';
 import { NO_RULES } from '../../permissions/rules/rule.js';

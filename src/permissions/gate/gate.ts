@@ -1,10 +1,16 @@
 import { suggestFor } from '../grants/suggest.js';
-import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
+import {
+  commandToRun,
+  createEvaluate,
+  type Evaluate,
+  type EvaluatedCall,
+  type GateDeps,
+  unrendered,
+} from './evaluate.js';
 import type { Finding } from './guard.js';
 import { takePermitIssuer } from './permit.js';
 import { fixedCall, withInput } from './precheck.js';
 import { createQuestions, isAnswered, type PutQuestion, refusalText } from './questions.js';
-import { commandToRun, unrendered } from './shell-text.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Allowing, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
 
@@ -61,8 +67,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const { by = 'asker', trace: others = [] } = given ?? {};
   const asked = { ...judged, trace: [...trace, ...others] };
   if (given?.behavior === 'deny' && given.unanswered) return nobody(asked, given.message);
-  const step = { guard: 'asker', decision, reason: text, source: given?.by };
-  const steps = [...asked.trace, step];
+  const steps = [...asked.trace, { guard: 'asker', decision, reason: text, source: given?.by }];
   if (given?.behavior !== 'allow') {
     const interrupt = call.signal.aborted || given?.interrupt === true;
     const refusal = { by, reason: text, message: text, interrupt, stop: given?.stop };

@@ -1,6 +1,6 @@
 import { isCriticalPath, protectedPart } from '../guards/protected-paths.js';
-import { linksStay } from '../paths/links-below.js';
 import type { PathJudge, PathSpellings } from '../paths/paths.js';
+import { linksStay } from '../paths/paths.js';
 import { exactRule, rulesForTool } from '../rules/list.js';
 import { fits, grantingPath } from '../rules/match.js';
 import type { CommandPattern, Rule } from '../rules/rule.js';
@@ -17,7 +17,7 @@ import { factsOf } from '../shell/programs/index.js';
 import { hazardsIn } from '../shell/runners/hazards.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
 import { cdTarget } from '../shell/syntax/directories.js';
-import { runsAnything } from './command-prefix.js';
+import { runsAnything } from './suggest.js';
 
 /** What may open the commands of one piece of shell code. */
 export interface GrantPlace {

@@ -1,6 +1,6 @@
 import { isInside } from '../../platform/fs/paths.js';
 import { type Finding, NOTHING } from '../gate/guard.js';
-import { isHarmless } from '../gate/harmless.js';
+import { isHarmless } from '../gate/resolvers.js';
 import type { CallView, TouchedPath } from '../gate/view.js';
 import type { EffectName, Rule } from '../rules/rule.js';
 import { removals, simpleFileUse } from '../shell/effects/uses.js';

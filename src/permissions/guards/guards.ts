@@ -135,7 +135,7 @@ const protectedPaths = guard(ASKS_PERSON.protectedPaths, 'ask', async (view) => 
   const files = await manyNamedAmong(written, view.judge);
   if (files.length === 0) return NOTHING;
   // Also of commands that name nothing protected: a second name may be any.
-  const { protectedTwin } = await import('./protected-twins.js');
+  const { protectedTwin } = await import('./protected-walks.js');
   const isProtected = (path: string): boolean => isHeld(spelledAs(path));
   const twin = await protectedTwin(files, view, { ...place, isHeld: isProtected });
   if (twin === undefined) return NOTHING;

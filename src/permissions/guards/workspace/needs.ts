@@ -1,5 +1,5 @@
-import { join, resolve } from '../../../platform/fs/paths.js';
-import type { PathSpellings } from '../../paths/paths.js';
+import { dirname, isInside, join, resolve } from '../../../platform/fs/paths.js';
+import { linksStay, type PathSpellings } from '../../paths/paths.js';
 import { ALONE } from '../../shell/effects/program.js';
 import { isPath } from '../../shell/effects/trees.js';
 import { effectsWherever, simpleFileUse, treesOf } from '../../shell/effects/uses.js';
@@ -13,8 +13,7 @@ import {
 import { disguisesOf, unwrapForGrant } from '../../shell/runners/runners.js';
 import { cdTarget } from '../../shell/syntax/directories.js';
 import { fedNames } from './fed-names.js';
-import { gitProblem, pushProblem, readGit, textlessOperands } from './git.js';
-import type { LinkWatch } from './links.js';
+import { gitPlacesFiles, gitProblem, pushProblem, readGit, textlessOperands } from './git.js';
 import { type FencePlace, isWithin, type NameWalk, writeProblem } from './places.js';
 import type { LineValues } from './values.js';
 import {
@@ -267,4 +266,78 @@ export const LOST =
 
 export function unreadable(why: string): string {
   return `it cannot be told that the command stays in the workspace: ${why}. Write it in simple commands with plain words`;
+}
+
+/**
+ * Paths are looked up before a command line runs. A command in it that puts a link in place makes
+ * paths of later commands lead elsewhere; this tells which ones may.
+ */
+export interface LinkWatch {
+  /** A command has been judged and comes before those that follow: all that it may run, and where. */
+  after(
+    views: readonly (readonly ShellWord[])[],
+    directories: readonly string[] | undefined,
+  ): Promise<void>;
+  /** Why nobody can tell where a path leads by then. */
+  problem(path: string): Promise<string | undefined>;
+}
+
+const MOVES_FILES = new Set(['mv', 'cp', 'rsync', 'install']);
+const UNPACKS = new Set('tar bsdtar unzip 7z 7za cpio patch ar rpm2cpio dpkg-deb'.split(' '));
+
+/** `roots`: directories that are there by themselves, whatever becomes of what is in them. */
+export function createLinkWatch(
+  { fs, view }: Pick<FencePlace, 'fs' | 'view'>,
+  roots: readonly string[],
+): LinkWatch {
+  const risky: string[] = [];
+  /** Links may be where there was nothing; or also where there is something now. */
+  let reach: 'none' | 'new' | 'any' = 'none';
+
+  /** Whether one of these is a link, or a directory with one in it. */
+  async function anyLink(paths: readonly string[]): Promise<boolean> {
+    for (const path of paths) {
+      if ((await fs.lstat(path))?.kind === 'symlink') return true;
+      const start = await view.judge.spell(path);
+      if (!(await linksStay([start], view.judge, { isFine: () => false }))) return true;
+    }
+    return false;
+  }
+
+  async function look(words: readonly ShellWord[], directories: readonly string[]): Promise<void> {
+    const program = programOf(words) ?? '';
+    // fail-closed: what puts files in place by itself may replace a directory by a link.
+    if (UNPACKS.has(program) || (program === 'git' && gitPlacesFiles(words))) reach = 'any';
+    if (program !== 'ln' && !MOVES_FILES.has(program)) return;
+    const values = words.slice(1).map((word) => word.value);
+    const operands = values.filter((value) => value !== '' && !value.startsWith('-'));
+    const places = directories.flatMap((directory) =>
+      operands.map((operand) => resolve(directory, operand)),
+    );
+    if (program !== 'ln' && !(await anyLink(sourcesOf(values, places)))) return;
+    if (reach === 'none') reach = 'new';
+    risky.push(...places);
+  }
+
+  return {
+    async after(views, directories = []) {
+      for (const words of views) await look(words, directories);
+    },
+    async problem(path) {
+      const under = risky.find((place) => path !== place && isInside(path, place));
+      if (under !== undefined) {
+        return `${path} goes through ${under}, which is a link by then; use another call for it`;
+      }
+      const parent = dirname(path);
+      if (reach === 'none' || roots.includes(parent)) return undefined;
+      if (reach === 'new' && (await fs.stat(parent)) !== undefined) return undefined;
+      return `${parent} may be a link by then; use another call for it`;
+    },
+  };
+}
+
+/** All but the last, which is where they go, unless an option says where. */
+function sourcesOf(values: readonly string[], places: readonly string[]): readonly string[] {
+  const isNamed = values.some((value) => /^(-[a-zA-Z]*t|--target-dir)/.test(value));
+  return isNamed ? places : places.slice(0, -1);
 }

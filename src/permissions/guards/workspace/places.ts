@@ -2,8 +2,8 @@ import type { FileSystem } from '../../../platform/fs/fs.js';
 import { isInside, join, relative, resolve, toPosix } from '../../../platform/fs/paths.js';
 import type { AgentRef } from '../../../protocol/agent-ref.js';
 import type { CallView } from '../../gate/view.js';
-import { linksStay } from '../../paths/links-below.js';
 import type { PathSpellings } from '../../paths/paths.js';
+import { linksStay } from '../../paths/paths.js';
 import { mainCheckout } from '../../paths/working-trees.js';
 
 export interface FencePlace {

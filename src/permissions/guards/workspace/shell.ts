@@ -7,8 +7,15 @@ import {
   type SimpleCommand,
 } from '../../shell/model.js';
 import { directoriesAfter } from '../../shell/syntax/directories.js';
-import { createLinkWatch } from './links.js';
-import { type Line, LOST, type Need, needsOf, unreadable, viewsOf } from './needs.js';
+import {
+  createLinkWatch,
+  type Line,
+  LOST,
+  type Need,
+  needsOf,
+  unreadable,
+  viewsOf,
+} from './needs.js';
 import { type FencePlace, leadsAway, readProblem, valueProblem, writeProblem } from './places.js';
 import { lineValues } from './values.js';
 import { leadsUp, looksOf, neverNamed } from './words.js';
