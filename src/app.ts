@@ -32,7 +32,6 @@ import { resolveModel } from './model/catalog/aliases.js';
 import type { Permissions } from './permissions/gate/open.js';
 import { effectRulesIn } from './permissions/guards/effects.js';
 import { homeDirectory, stateDirectory } from './platform/fs/paths.js';
-import { nodeTranscriptFiles } from './platform/fs/transcript-files.js';
 import { createProcessSupervisor } from './platform/process/node-process.js';
 import { MAIN_AGENT } from './protocol/agent-ref.js';
 import type { Receipt } from './protocol/permissions.js';
@@ -145,7 +144,7 @@ export async function openParts(
     });
     const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
     const journal = new Journal({
-      files: config.drive?.journalFiles ?? nodeTranscriptFiles,
+      files: config.drive?.journalFiles,
       // Of a session that is not kept, neither are its decisions.
       file: config.persist ? journalFile(place) : undefined,
       sessionId,

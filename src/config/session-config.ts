@@ -4,7 +4,7 @@ import type { TeamRole } from '../agents/teams/records.js';
 import type { AskIncludes } from '../context/instructions/include-approvals.js';
 import type { OutputStyle } from '../context/prompt/output-styles.js';
 import type { HostCallbacks } from '../hooks/registry/host-callbacks.js';
-import type { JournalParts } from '../journal/journal.js';
+import type { JournalFiles } from '../journal/journal.js';
 import type { LoopEvent } from '../loop/types.js';
 import type { DynamicServers } from '../mcp/config/types.js';
 import type { SdkBridge } from '../mcp/connection/deps.js';
@@ -32,7 +32,7 @@ export interface SessionDrive {
   /** Whether a call that the previous worker left without a result runs again; otherwise its outcome is unknown. */
   runsAgain(call: ToolUseBlock): boolean;
   /** Stores receipts in place of a file. */
-  readonly journalFiles: JournalParts['files'];
+  readonly journalFiles: JournalFiles;
 }
 
 export interface DrivenCall extends Pick<StartingCall, 'call' | 'tool' | 'input'> {

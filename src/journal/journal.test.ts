@@ -14,7 +14,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freezeJson } from '../lib/frozen-json.js';
 import { learnSecrets } from '../lib/text/redact.js';
-import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { createAppendLog } from '../platform/fs/append-log.js';
+import { stateFiles } from '../platform/fs/state-files.js';
+import { readEnds } from '../platform/fs/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { Journal, type JournalParts, journalFile, journalFilesIn, readJournal } from './journal.js';
@@ -33,7 +35,7 @@ function open(
   over: { file?: string | undefined; files?: JournalParts['files'] } = { file },
 ): Journal {
   return new Journal({
-    files: over.files ?? nodeTranscriptFiles,
+    files: over.files,
     clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
     file: over.file,
     sessionId: 'session-1',
@@ -56,7 +58,7 @@ function receipt(toolUseId: string, input: unknown = { command: 'ls' }): Receipt
   };
 }
 
-const verify = async () => (await readJournal(file, nodeTranscriptFiles)).chain;
+const verify = async () => (await readJournal(file)).chain;
 const lines = (): string[] => readFileSync(file, 'utf8').trimEnd().split('\n');
 
 describe('the decision journal', () => {
@@ -85,7 +87,7 @@ describe('the decision journal', () => {
     first.note(receipt('b'));
     first.close();
     open().note(receipt('c'));
-    const read = await readJournal(file, nodeTranscriptFiles);
+    const read = await readJournal(file);
     expect(read.entries.map((entry) => [entry.n, entry.receipt.toolUseId])).toEqual([
       [1, 'a'],
       [2, 'b'],
@@ -180,7 +182,7 @@ describe('the decision journal', () => {
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(key);
     expect(text.length).toBeLessThan(20_000);
-    const { entries } = await readJournal(file, nodeTranscriptFiles);
+    const { entries } = await readJournal(file);
     expect(entries[0]?.cut).toBe(true);
     expect(entries[0]?.receipt.input).toMatchObject({ command: 'curl -H "x-api-key: [redacted]"' });
   });
@@ -233,7 +235,7 @@ describe('the decision journal', () => {
     const journal = open();
     journal.note(receipt('a', input));
     journal.note(receipt('a', sealed.value));
-    const { entries, chain } = await readJournal(file, nodeTranscriptFiles);
+    const { entries, chain } = await readJournal(file);
     expect(chain.ok).toBe(true);
     expect(entries[1]?.receipt).toEqual(entries[0]?.receipt);
     expect(entries[1]?.cut).toBe(entries[0]?.cut);
@@ -254,7 +256,7 @@ describe('the decision journal', () => {
       sessionId: 'another',
     };
     open().note(whole);
-    const { entries } = await readJournal(file, nodeTranscriptFiles);
+    const { entries } = await readJournal(file);
     expect(entries[0]).toMatchObject({ v: 1, n: 1, session: 'session-1', cwd: '/a/project' });
     expect(entries[0]?.receipt).toEqual(whole);
   });
@@ -262,15 +264,15 @@ describe('the decision journal', () => {
   it('writes nothing where nothing is to be kept', () => {
     const journal = open({ file: undefined });
     expect(journal.note(receipt('a')).sessionId).toBe('session-1');
-    expect(nodeTranscriptFiles.list(root)).toEqual([]);
+    expect(stateFiles.list(root)).toEqual([]);
   });
 
   it('lists the journals of a project, the newest first', () => {
     open().note(receipt('a'));
     const directory = path.dirname(file);
     writeFileSync(path.join(directory, 'notes.txt'), '');
-    expect(journalFilesIn(directory, nodeTranscriptFiles)).toEqual([file]);
-    expect(journalFilesIn(path.join(root, 'none'), nodeTranscriptFiles)).toEqual([]);
+    expect(journalFilesIn(directory)).toEqual([file]);
+    expect(journalFilesIn(path.join(root, 'none'))).toEqual([]);
   });
 
   it.skipIf(process.getuid?.() === 0)('tells of a directory that cannot be written', () => {
@@ -286,9 +288,9 @@ describe('decisions after the end', () => {
   it('leave no file open that nobody closes', () => {
     let opened = 0;
     const files = {
-      ...nodeTranscriptFiles,
+      readEnds,
       openLog(at: string) {
-        const log = nodeTranscriptFiles.openLog(at);
+        const log = createAppendLog(at);
         return {
           ...log,
           append(added: readonly string[]) {

@@ -1,8 +1,9 @@
 import { messageOf } from '../errors.js';
 import type { Clock } from '../platform/clock.js';
-import { AppendError, type AppendLog } from '../platform/fs/append-log.js';
+import { AppendError, type AppendLog, createAppendLog } from '../platform/fs/append-log.js';
 import { basename, join, projectSlug } from '../platform/fs/paths.js';
-import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
+import { stateFiles } from '../platform/fs/state-files.js';
+import { modifiedAt, readEnds, readLines } from '../platform/fs/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { CHAIN_START, ChainReader, type ChainState, chainedLine, lastHashIn } from './chain.js';
@@ -14,8 +15,14 @@ import {
   readEntry,
 } from './entry.js';
 
+export interface JournalFiles {
+  openLog(path: string): AppendLog;
+  readEnds: typeof readEnds;
+}
+
 export interface JournalParts {
-  readonly files: Pick<TranscriptFiles, 'openLog' | 'readEnds'>;
+  /** Replaces files. */
+  readonly files?: JournalFiles | undefined;
   readonly clock: Pick<Clock, 'now'>;
   /** Undefined: nothing is written down, receipts are only stamped. */
   readonly file: string | undefined;
@@ -94,7 +101,7 @@ export class Journal {
   #write(file: string): void {
     const { files, sessionId: session } = this.#parts;
     try {
-      this.#log ??= files.openLog(file);
+      this.#log ??= (files?.openLog ?? createAppendLog)(file);
       this.#catchUp(file, this.#log.end());
       let last = this.#last;
       let n = this.#n;
@@ -118,8 +125,8 @@ export class Journal {
   /** Goes on from the file's last line: an earlier run of this session, or another process, wrote it. */
   #catchUp(file: string, size: number): void {
     if (size === this.#size) return;
-    const last =
-      size === 0 ? undefined : lastHashIn(this.#parts.files.readEnds(file, TAIL_BYTES)?.tail ?? '');
+    const read = this.#parts.files?.readEnds ?? readEnds;
+    const last = size === 0 ? undefined : lastHashIn(read(file, TAIL_BYTES)?.tail ?? '');
     this.#last = last?.hash ?? CHAIN_START;
     this.#n = last?.n ?? 0;
   }
@@ -161,13 +168,11 @@ export interface ReadJournal {
   readonly chain: ChainState;
 }
 
-type Files = Pick<TranscriptFiles, 'readLines' | 'list' | 'modifiedAt'>;
-
 /** Reads one session's journal and follows its chain. */
-export async function readJournal(file: string, files: Files): Promise<ReadJournal> {
+export async function readJournal(file: string): Promise<ReadJournal> {
   const chain = new ChainReader();
   const entries: JournalEntry[] = [];
-  await files.readLines(file, (line) => {
+  await readLines(file, (line) => {
     const entry = readEntry(chain.read(line));
     if (entry !== undefined) entries.push(entry);
   });
@@ -175,12 +180,12 @@ export async function readJournal(file: string, files: Files): Promise<ReadJourn
 }
 
 /** The journals of a project, the one written last first. */
-export function journalFilesIn(directory: string, files: Files): readonly string[] {
-  return files
+export function journalFilesIn(directory: string): readonly string[] {
+  return stateFiles
     .list(directory)
     .filter((name) => name.endsWith('.jsonl'))
     .map((name) => join(directory, name))
-    .map((file) => ({ file, at: files.modifiedAt(file) ?? 0 }))
+    .map((file) => ({ file, at: modifiedAt(file) ?? 0 }))
     .sort((a, b) => b.at - a.at)
     .map(({ file }) => file);
 }

@@ -6,7 +6,6 @@ import {
   readJournal,
 } from '../journal/journal.js';
 import { basename, findRepositoryRoot } from '../platform/fs/paths.js';
-import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { ProjectPlaces } from './places.js';
 
 export type { JournalEntry } from '../journal/entry.js';
@@ -26,9 +25,7 @@ export function openProjectJournal(
 ): ProjectJournal {
   const directories = new Set([cwd, findRepositoryRoot(cwd) ?? cwd]);
   const files = [...directories]
-    .flatMap((one) =>
-      journalFilesIn(journalDirectory({ stateDirectory, cwd: one }), nodeTranscriptFiles),
-    )
+    .flatMap((one) => journalFilesIn(journalDirectory({ stateDirectory, cwd: one })))
     .filter((file) => session === undefined || basename(file).startsWith(session));
   if (files.length === 0) {
     const whose = session === undefined ? 'for this directory' : `of a session ${session}`;
@@ -36,5 +33,5 @@ export function openProjectJournal(
       remedy: 'decisions are kept from the first tool call of a session that is itself kept',
     });
   }
-  return { files, read: (file) => readJournal(file, nodeTranscriptFiles) };
+  return { files, read: readJournal };
 }

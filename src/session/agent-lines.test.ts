@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppendError } from '../platform/fs/append-log.js';
-import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { AppendError, createAppendLog } from '../platform/fs/append-log.js';
 import type { UserEntry } from '../protocol/transcript.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
 
@@ -33,20 +32,17 @@ function opened() {
   const store = createJsonlStore({
     configDir,
     cwd: '/p',
-    files: {
-      ...nodeTranscriptFiles,
-      openLog(file) {
-        const log = nodeTranscriptFiles.openLog(file);
-        return {
-          path: file,
-          append(lines) {
-            if (refuses) throw new AppendError(file, new Error('no space'), 0);
-            return log.append(lines);
-          },
-          end: () => log.end(),
-          close: () => log.close(),
-        };
-      },
+    openLog(file) {
+      const log = createAppendLog(file);
+      return {
+        path: file,
+        append(lines) {
+          if (refuses) throw new AppendError(file, new Error('no space'), 0);
+          return log.append(lines);
+        },
+        end: () => log.end(),
+        close: () => log.close(),
+      };
     },
   });
   const uuids = (agentId: string): string[] => {

@@ -12,7 +12,7 @@ import {
 } from '../../lib/shape.js';
 import { redactSureDeep } from '../../lib/text/redact.js';
 import type { StateFiles, SyncedLog } from '../../platform/fs/state-files.js';
-import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import type { readLines } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentReport } from '../runtime/report.js';
@@ -98,7 +98,7 @@ export interface RunState {
 }
 
 export interface JournalParts {
-  readonly files: Pick<StateFiles, 'openSyncedLog'> & Pick<TranscriptFiles, 'readLines'>;
+  readonly files: Pick<StateFiles, 'openSyncedLog'> & { readonly readLines: typeof readLines };
   /** Absent: nothing is stored. */
   readonly path: string | undefined;
   warn(text: string): void;

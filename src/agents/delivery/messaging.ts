@@ -5,7 +5,7 @@ import type { Guard } from '../../permissions/gate/guard.js';
 import type { Asker } from '../../permissions/gate/types.js';
 import { join } from '../../platform/fs/paths.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
-import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { readLines } from '../../platform/fs/transcript-files.js';
 import { nodeProcesses } from '../../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
@@ -42,7 +42,7 @@ export function openMessaging(
   const { sessionId } = log.history;
   const deliveries = new Deliveries({
     sessionId,
-    files: { ...stateFiles, ...nodeTranscriptFiles },
+    files: { ...stateFiles, readLines },
     processes: nodeProcesses,
     path: config.persist
       ? join(log.store.transcriptPath(sessionId).replace(/\.jsonl$/, ''), 'deliveries.jsonl')

@@ -5,7 +5,7 @@ import { makePrivateDirectory } from '../../platform/fs/append-log.js';
 import { withFileLock } from '../../platform/fs/file-lock.js';
 import { join } from '../../platform/fs/paths.js';
 import { type SyncedLog, stateFiles } from '../../platform/fs/state-files.js';
-import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { readLines } from '../../platform/fs/transcript-files.js';
 
 const LOG_END = '.jsonl';
 const PLAN_END = '.json';
@@ -42,7 +42,7 @@ export class CheckpointFiles {
    * passed as it is.
    */
   async readLog(file: string, onLine: (line: string | undefined) => void): Promise<void> {
-    await nodeTranscriptFiles.readLines(join(this.#sessions, file), onLine);
+    await readLines(join(this.#sessions, file), onLine);
   }
 
   /** The journal's size in bytes; 0 without a journal. */

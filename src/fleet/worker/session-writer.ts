@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import type { JournalParts } from '../../journal/journal.js';
+import type { JournalFiles } from '../../journal/journal.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import {
@@ -123,7 +123,7 @@ export class SessionWriter {
   }
 
   /** The journal writes its lines here: the chain goes on where the worker before ended it. */
-  get journalFiles(): JournalParts['files'] {
+  get journalFiles(): JournalFiles {
     const tail = this.#parts.record.lastReceipt;
     let size = tail?.length ?? 0;
     const last = { tail: tail ?? '' };

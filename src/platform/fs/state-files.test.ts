@@ -14,7 +14,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeProcesses } from '../process/process-stamp.js';
 import { stateFiles } from './state-files.js';
-import { nodeTranscriptFiles } from './transcript-files.js';
+import { readLines } from './transcript-files.js';
 
 let directory: string;
 beforeEach(() => {
@@ -72,7 +72,7 @@ describe('files of the journal', () => {
     log.append(['c'], { sync: false });
     log.close();
     const lines: (string | undefined)[] = [];
-    expect(await nodeTranscriptFiles.readLines(file, (line) => void lines.push(line))).toBe(true);
+    expect(await readLines(file, (line) => void lines.push(line))).toBe(true);
     expect(lines).toEqual(['a', 'b', 'c']);
     if (isPosix) expect(statSync(file).mode & 0o777).toBe(0o600);
   });

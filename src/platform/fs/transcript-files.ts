@@ -2,54 +2,17 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'n
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
 import { LineSplitter } from '../../lib/json.js';
-import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
-import { type StateFiles, stateFiles } from './state-files.js';
-
-/** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
-export interface TranscriptFiles extends Pick<StateFiles, 'list' | 'write' | 'writeOnce'> {
-  openLog(path: string): AppendLog;
-  /**
-   * Calls `onLine` for every line in order, never holding more than one chunk and one line. A line
-   * too long for a string is given as undefined. False when there is no such file.
-   */
-  readLines(path: string, onLine: (line: string | undefined) => void): Promise<boolean>;
-  /** The first and last `bytes` of a file; undefined when it cannot be read. They may overlap. */
-  readEnds(
-    path: string,
-    bytes: number,
-  ): { readonly head: string; readonly tail: string } | undefined;
-  readText(path: string): Promise<string | undefined>;
-  /** Undefined when there is no regular file. */
-  modifiedAt(path: string): number | undefined;
-  makeDirectory(path: string): void;
-}
-
-export const nodeTranscriptFiles: TranscriptFiles = {
-  openLog: createAppendLog,
-  readLines,
-  readEnds,
-  readText,
-  list: stateFiles.list,
-  modifiedAt(path) {
-    try {
-      const stat = statSync(path, { throwIfNoEntry: false });
-      return stat?.isFile() ? stat.mtimeMs : undefined;
-    } catch {
-      // An unreachable session cannot be listed: it counts as absent.
-      return undefined;
-    }
-  },
-  makeDirectory: makePrivateDirectory,
-  write: stateFiles.write,
-  writeOnce: stateFiles.writeOnce,
-};
 
 /** Absent on Windows, where opening never waits. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CHUNK_BYTES = 1 << 20;
 const MAX_LINE_CHARS = 256 << 20;
 
-async function readLines(
+/**
+ * Calls `onLine` for every line in order, never holding more than one chunk and one line. A line too long for a
+ * string is given as undefined. False when there is no such file.
+ */
+export async function readLines(
   path: string,
   onLine: (line: string | undefined) => void,
 ): Promise<boolean> {
@@ -84,7 +47,8 @@ async function openForReading(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-async function readText(path: string): Promise<string | undefined> {
+/** Undefined when there is no such file. */
+export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (thrown) {
@@ -93,7 +57,11 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-function readEnds(path: string, bytes: number): { head: string; tail: string } | undefined {
+/** The first and last `bytes` of a file, which may overlap; undefined when it cannot be read. */
+export function readEnds(
+  path: string,
+  bytes: number,
+): { readonly head: string; readonly tail: string } | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, 'r');
@@ -108,6 +76,17 @@ function readEnds(path: string, bytes: number): { head: string; tail: string } |
     return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Undefined when there is no regular file. */
+export function modifiedAt(path: string): number | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() ? stat.mtimeMs : undefined;
+  } catch {
+    // An unreachable session cannot be listed: it counts as absent.
+    return undefined;
   }
 }
 

@@ -1,9 +1,11 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
+import { createAppendLog } from '../../platform/fs/append-log.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { join } from '../../platform/fs/paths.js';
-import { nodeTranscriptFiles as files } from '../../platform/fs/transcript-files.js';
+import { stateFiles } from '../../platform/fs/state-files.js';
+import { readEnds, readLines } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { classifyLine, SessionReader } from './lines.js';
 import { agentsIn, LISTING_WINDOW, projectHolding, sessionsIn, transcriptIn } from './listing.js';
@@ -48,7 +50,7 @@ export function openFileArchive(configDir: string): TranscriptArchive {
   const fileOf = (place: ArchivePlace, agentId: string | undefined): string =>
     transcriptIn(directoryOf(place), agentId);
   const listOne = async (project: string): Promise<ArchiveItem[]> => {
-    const found = sessionsIn(files, join(projects, project));
+    const found = sessionsIn(join(projects, project));
     return await Promise.all(
       found.map(async ({ id: sessionId, path, modifiedAt }) => {
         return { project, sessionId, modifiedAt, size: (await fs.stat(path))?.size };
@@ -58,18 +60,18 @@ export function openFileArchive(configDir: string): TranscriptArchive {
   return {
     async find(sessionId, project) {
       if (!isSafeId(sessionId)) return undefined;
-      const names = project === undefined ? files.list(projects) : [project];
+      const names = project === undefined ? stateFiles.list(projects) : [project];
       const among = names.filter(isProject);
-      const only = projectHolding(files, projects, { sessionId, among });
+      const only = projectHolding(projects, { sessionId, among });
       return only === undefined ? undefined : { project: only, sessionId };
     },
     async list(project) {
-      const names = project === undefined ? files.list(projects).filter(isProject) : [project];
+      const names = project === undefined ? stateFiles.list(projects).filter(isProject) : [project];
       const all = (await Promise.all(names.map(listOne))).flat();
       return all.sort((a, b) => b.modifiedAt - a.modifiedAt);
     },
     async readSummary(place) {
-      const ends = files.readEnds(fileOf(place, undefined), LISTING_WINDOW);
+      const ends = readEnds(fileOf(place, undefined), LISTING_WINDOW);
       if (ends === undefined) return [];
       const both = ends.head === ends.tail ? [ends.head] : [ends.head, ends.tail];
       // Lines cut off by the read window do not parse and are dropped.
@@ -78,14 +80,11 @@ export function openFileArchive(configDir: string): TranscriptArchive {
     async lines(place, agentId) {
       const path = fileOf(place, agentId);
       const lines: RawLine[] = [];
-      const exists = await files.readLines(
-        path,
-        (line) => void lines.push(...readLine(line ?? '')),
-      );
+      const exists = await readLines(path, (line) => void lines.push(...readLine(line ?? '')));
       return exists ? lines : undefined;
     },
     async append(place, lines, agentId) {
-      const log = files.openLog(fileOf(place, agentId));
+      const log = createAppendLog(fileOf(place, agentId));
       try {
         log.append(lines.map((line) => JSON.stringify(line)));
       } finally {
@@ -98,7 +97,7 @@ export function openFileArchive(configDir: string): TranscriptArchive {
       await fs.remove(directoryOf(place), { recursive: true });
     },
     async agents(place) {
-      return agentsIn(files, directoryOf(place));
+      return agentsIn(directoryOf(place));
     },
   };
 }

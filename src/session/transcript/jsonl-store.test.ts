@@ -15,7 +15,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PortcullisError } from '../../errors.js';
-import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { nextTurn } from '../../platform/turns.js';
 import type { UserEntry } from '../../protocol/transcript.js';
 import { loadConversation } from '../resume.js';
@@ -195,16 +194,11 @@ describe('structured output', () => {
   });
 
   it('stays in the line when its file cannot be written', async () => {
-    const store = createJsonlStore({
-      configDir,
-      cwd: '/p',
-      files: {
-        ...nodeTranscriptFiles,
-        writeOnce() {
-          throw new Error('ENOSPC');
-        },
-      },
-    });
+    const store = storeAt('/p');
+    const transcript = store.transcriptPath(ID);
+    mkdirSync(path.dirname(transcript), { recursive: true });
+    // A file in the place of the session's directory.
+    writeFileSync(transcript.replace(/\.jsonl$/, ''), '');
     store.append(ID, [entry('u1', null, { toolUseResult: big })]);
     expect((await store.read(ID))?.entries[0]).toHaveProperty('toolUseResult', big);
   });

@@ -1,9 +1,15 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { redactSureDeep } from '../../lib/text/redact.js';
-import { AppendError, type AppendLog } from '../../platform/fs/append-log.js';
+import {
+  AppendError,
+  type AppendLog,
+  createAppendLog,
+  makePrivateDirectory,
+} from '../../platform/fs/append-log.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
-import { nodeTranscriptFiles, type TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { stateFiles } from '../../platform/fs/state-files.js';
+import { modifiedAt, readLines, readText } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -26,10 +32,11 @@ export interface JsonlStoreOptions {
   readonly cwd: string;
   /** Replaces the slug. */
   readonly projectDirName?: string;
+  /** Replaces files that only grow. */
+  readonly openLog?: (path: string) => AppendLog;
   readonly onLost?: (lost: LostLines) => void;
   /** Called when lines reported as lost have been saved after all. */
   readonly onRecovered?: (path: string) => void;
-  readonly files?: TranscriptFiles;
 }
 
 /**
@@ -42,7 +49,6 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
 
 class JsonlStore implements SessionStore {
   readonly #options: JsonlStoreOptions;
-  readonly #files: TranscriptFiles;
   readonly #projects: string;
   readonly #project: string;
   /** A session found in another project stays in that project's folder. */
@@ -51,7 +57,6 @@ class JsonlStore implements SessionStore {
 
   constructor(options: JsonlStoreOptions) {
     this.#options = options;
-    this.#files = options.files ?? nodeTranscriptFiles;
     this.#projects = join(options.configDir, 'projects');
     this.#project = projectName(options);
   }
@@ -68,7 +73,7 @@ class JsonlStore implements SessionStore {
   async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
     this.#locate(sessionId);
     const reader = new SessionReader();
-    const exists = await this.#files.readLines(this.transcriptPath(sessionId, agentId), (line) =>
+    const exists = await readLines(this.transcriptPath(sessionId, agentId), (line) =>
       reader.add(line === undefined ? { kind: 'damaged' } : parseLine(line)),
     );
     return exists ? reader.session(sessionId) : undefined;
@@ -78,7 +83,7 @@ class JsonlStore implements SessionStore {
     const ref = asPayloadRef(toolUseResult);
     if (ref === undefined) return toolUseResult;
     const path = join(this.#directory(sessionId), ref.$ref);
-    const text = await this.#files.readText(path);
+    const text = await readText(path);
     if (text === undefined) throw payloadLost(path, 'is gone');
     if (sha256(text) !== ref.sha256) throw payloadLost(path, 'was changed');
     const parsed = parseJson(text);
@@ -88,11 +93,11 @@ class JsonlStore implements SessionStore {
 
   async agents(sessionId: string): Promise<readonly string[]> {
     this.#locate(sessionId);
-    return agentsIn(this.#files, this.#directory(sessionId));
+    return agentsIn(this.#directory(sessionId));
   }
 
   async newest(): Promise<string | undefined> {
-    return newestSession(this.#files, {
+    return newestSession({
       directory: join(this.#projects, this.#project),
       cwd: this.#options.projectDirName === undefined ? this.#options.cwd : undefined,
     });
@@ -100,7 +105,7 @@ class JsonlStore implements SessionStore {
 
   async find(idOrTitle: string): Promise<string | undefined> {
     if (isSafeId(idOrTitle) && this.#locate(idOrTitle)) return idOrTitle;
-    return findByTitle(this.#files, join(this.#projects, this.#project), idOrTitle);
+    return findByTitle(join(this.#projects, this.#project), idOrTitle);
   }
 
   transcriptPath(sessionId: string, agentId?: string): string {
@@ -115,7 +120,7 @@ class JsonlStore implements SessionStore {
 
   spillDirectory(sessionId: string): string {
     const directory = join(this.#directory(sessionId), PAYLOAD_DIRECTORY);
-    this.#files.makeDirectory(directory);
+    makePrivateDirectory(directory);
     return directory;
   }
 
@@ -127,8 +132,8 @@ class JsonlStore implements SessionStore {
 
   /** Finds the session in this project or, if its id is unique, in another one. */
   #locate(sessionId: string): boolean {
-    if (this.#files.modifiedAt(this.transcriptPath(sessionId)) !== undefined) return true;
-    const project = projectHolding(this.#files, this.#projects, { sessionId });
+    if (modifiedAt(this.transcriptPath(sessionId)) !== undefined) return true;
+    const project = projectHolding(this.#projects, { sessionId });
     if (project !== undefined) this.#foundIn.set(sessionId, project);
     return project !== undefined;
   }
@@ -142,7 +147,7 @@ class JsonlStore implements SessionStore {
   #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
     try {
       const text = JSON.stringify(redactSureDeep(facts));
-      this.#files.write(path.replace(/\.jsonl$/, '.meta.json'), text);
+      stateFiles.write(path.replace(/\.jsonl$/, '.meta.json'), text);
     } catch {
       // Ignored: the transcript holds the same facts.
     }
@@ -151,7 +156,8 @@ class JsonlStore implements SessionStore {
   #writer(path: string): TranscriptWriter {
     const known = this.#writers.get(path);
     if (known !== undefined) return known;
-    const writer = new TranscriptWriter(this.#files.openLog(path), this.#options);
+    const { openLog: open = createAppendLog } = this.#options;
+    const writer = new TranscriptWriter(open(path), this.#options);
     this.#writers.set(path, writer);
     return writer;
   }
@@ -160,7 +166,7 @@ class JsonlStore implements SessionStore {
     const digest = sha256(json);
     const ref = { $ref: payloadFile(digest), bytes: Buffer.byteLength(json), sha256: digest };
     try {
-      this.#files.writeOnce(join(this.#directory(sessionId), ref.$ref), json);
+      stateFiles.writeOnce(join(this.#directory(sessionId), ref.$ref), json);
       return ref;
     } catch {
       // The payload then stays in the line, whose own failure is reported and retried.

@@ -1,7 +1,8 @@
 import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
-import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { stateFiles } from '../../platform/fs/state-files.js';
+import { modifiedAt, readEnds } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine } from './lines.js';
 
@@ -16,12 +17,12 @@ export interface SessionFile {
 }
 
 /** The newest transcript with a conversation; `cwd` separates projects whose folders share a slug. */
-export function newestSession(
-  files: TranscriptFiles,
-  where: { readonly directory: string; readonly cwd: string | undefined },
-): string | undefined {
-  return sessionsIn(files, where.directory).find(({ path }) => {
-    const ends = files.readEnds(path, LISTING_WINDOW);
+export function newestSession(where: {
+  readonly directory: string;
+  readonly cwd: string | undefined;
+}): string | undefined {
+  return sessionsIn(where.directory).find(({ path }) => {
+    const ends = readEnds(path, LISTING_WINDOW);
     if (ends === undefined || isSidechain(ends.head)) return false;
     if (!hasConversation(ends.head) && !hasConversation(ends.tail)) return false;
     return where.cwd === undefined || !isOfCollidingProject(ends.head, where.cwd);
@@ -30,12 +31,14 @@ export function newestSession(
 
 /** The one project, by folder name, that has a session of this id; throws when several have one. */
 export function projectHolding(
-  files: TranscriptFiles,
   projects: string,
-  { sessionId, among = files.list(projects) }: { sessionId: string; among?: readonly string[] },
+  {
+    sessionId,
+    among = stateFiles.list(projects),
+  }: { sessionId: string; among?: readonly string[] },
 ): string | undefined {
   const holding = among.filter(
-    (project) => files.modifiedAt(join(projects, project, `${sessionId}.jsonl`)) !== undefined,
+    (project) => modifiedAt(join(projects, project, `${sessionId}.jsonl`)) !== undefined,
   );
   if (holding.length <= 1) return holding[0];
   throw new PortcullisError(
@@ -46,8 +49,8 @@ export function projectHolding(
 }
 
 /** The subagents that have a transcript below a session's directory. */
-export function agentsIn(files: TranscriptFiles, directory: string): readonly string[] {
-  const names = files.list(join(directory, 'subagents'));
+export function agentsIn(directory: string): readonly string[] {
+  const names = stateFiles.list(join(directory, 'subagents'));
   return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
 }
 
@@ -58,14 +61,10 @@ export function transcriptIn(directory: string, agentId: string | undefined): st
 }
 
 /** The session with this title; throws when several have it. */
-export function findByTitle(
-  files: TranscriptFiles,
-  directory: string,
-  title: string,
-): string | undefined {
+export function findByTitle(directory: string, title: string): string | undefined {
   if (title === '') return undefined;
-  const titled = sessionsIn(files, directory)
-    .filter(({ path }) => titleOf(files, path) === title)
+  const titled = sessionsIn(directory)
+    .filter(({ path }) => titleOf(path) === title)
     .map(({ id }) => id);
   return onlyOne(titled, title);
 }
@@ -81,21 +80,21 @@ export function onlyOne(titled: readonly string[], title: string): string | unde
 }
 
 /** The transcripts of a project, newest first. */
-export function sessionsIn(files: TranscriptFiles, directory: string): readonly SessionFile[] {
-  return files
+export function sessionsIn(directory: string): readonly SessionFile[] {
+  return stateFiles
     .list(directory)
     .flatMap((name) => {
       const id = name.endsWith('.jsonl') ? name.slice(0, -'.jsonl'.length) : '';
       if (!isSafeId(id)) return [];
       const path = join(directory, name);
-      const modifiedAt = files.modifiedAt(path);
-      return modifiedAt === undefined ? [] : [{ id, path, modifiedAt }];
+      const at = modifiedAt(path);
+      return at === undefined ? [] : [{ id, path, modifiedAt: at }];
     })
     .sort((a, b) => b.modifiedAt - a.modifiedAt);
 }
 
-function titleOf(files: TranscriptFiles, path: string): string | undefined {
-  const ends = files.readEnds(path, LISTING_WINDOW);
+function titleOf(path: string): string | undefined {
+  const ends = readEnds(path, LISTING_WINDOW);
   if (ends === undefined) return undefined;
   return lastTitle(ends.tail) ?? lastTitle(ends.head);
 }
