@@ -1,13 +1,6 @@
 import { suggestFor } from '../grants/suggest.js';
-import {
-  commandToRun,
-  createEvaluate,
-  type Evaluate,
-  type EvaluatedCall,
-  type GateDeps,
-  unrendered,
-} from './evaluate.js';
-import type { Finding } from './guard.js';
+import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
+import { commandToRun, type Finding, unrendered } from './guard.js';
 import { takePermitIssuer } from './permit.js';
 import { fixedCall, withInput } from './precheck.js';
 import { createQuestions, isAnswered, type PutQuestion, refusalText } from './questions.js';
