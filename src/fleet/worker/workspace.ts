@@ -197,8 +197,12 @@ export class Workspaces {
   async #snapshotStore(): Promise<void> {
     if (this.#settings.snapshots !== undefined || existsSync(join(this.#store, 'HEAD'))) return;
     await this.#locked(this.#store, async () => {
-      if (!existsSync(join(this.#store, 'HEAD')))
-        await this.#git(['init', '--quiet', '--bare', this.#store], this.#settings.root);
+      if (existsSync(join(this.#store, 'HEAD'))) return;
+      // Renamed when complete: git writes HEAD first, and other workers push without the lock.
+      const draft = `${this.#store}.new-${process.pid}`;
+      rmSync(draft, { recursive: true, force: true });
+      await this.#git(['init', '--quiet', '--bare', draft], this.#settings.root);
+      renameSync(draft, this.#store);
     });
   }
 
