@@ -40,6 +40,8 @@ const project = (name: string, more: Record<string, unknown>) => ({
 export default defineConfig({
   test: {
     globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
+    // Removing the temporary files of all tests may take longer than the ten seconds that vitest allows.
+    teardownTimeout: 60_000,
     // Two more than the cores that we count on: many tests wait for a child.
     maxWorkers: 4,
     projects: [
