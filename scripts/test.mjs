@@ -16,13 +16,21 @@ const SHARED = path.join(ROOT, '..', 'shared');
 const SEEDS = [1, 2, 3, 4, 5];
 const GENERATED_TESTS = [
   'property',
-  'test/differential',
+  'differential.test',
+  'equivalence.test',
   'workspace-fence',
   'guards/workspace',
   'odd-heads',
 ];
 /** What `test:full` plays more often, once. */
-const COUNTED_TESTS = ['kill.test', 'core-lifecycle', 'rewind.property'];
+const COUNTED_TESTS = [
+  'kill.test',
+  'core-lifecycle',
+  'rewind.property',
+  'frozen.test',
+  'differential.test',
+  'workspace-fence.test',
+];
 
 const full = process.argv[2] === '--full';
 const only = process.argv.slice(full ? 3 : 2);

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { workspaceFence } from '../../src/permissions/guards/workspace/fence.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { cases } from '../support/counts.js';
 import { gateRig } from '../support/gate-rig.js';
 
 /** A project with links of every kind in it, and a tree of an agent inside. */
@@ -109,7 +110,7 @@ describe('what the fence lets through', () => {
           rmSync(base, { recursive: true, force: true });
         }
       }),
-      { numRuns: Number(process.env.FENCE_RUNS ?? 150) },
+      { numRuns: Number(process.env.FENCE_RUNS ?? cases(60, 300)) },
     );
     expect(ran).toBeGreaterThan(10);
   });

@@ -80,7 +80,7 @@ async function judge(fleet: Fleet, rig: Rig, ids: readonly string[]): Promise<re
 async function crash(fleet: Fleet, rig: Rig, sever?: () => void): Promise<void> {
   const ids: string[] = [];
   for (let session = 0; session < SESSIONS; session++) {
-    const order = rig.order();
+    const order = rig.orderWithServer();
     const prompts = Array.from({ length: TURNS }, (_, turn) => {
       const kind = KINDS[(session + turn) % KINDS.length];
       return mailOf(`task:${kind}:s${session}t${turn}`);

@@ -29,6 +29,8 @@ export interface Rig {
   readonly model: FakeModelServer;
   readonly env: Record<string, string>;
   order(more?: Partial<SessionOrder>): SessionOrder;
+  /** For tasks of the kind `mcp`: the session starts an MCP server. */
+  orderWithServer(): SessionOrder;
   startWorker(args?: readonly string[], env?: Record<string, string>, program?: string): RigWorker;
   /** Tokens with how often their effect happened. */
   effects(kind: 'unsafe' | 'keyed' | 'mcp'): ReadonlyMap<string, number>;
@@ -75,27 +77,22 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
     PORTCULLIS_FLEET: fleetAddress(root),
   };
   const workers: RigWorker[] = [];
+  const allowedTools = [
+    `Bash(${root}/bin/unsafe *)`,
+    `Bash(${root}/bin/keyed *)`,
+    `Bash(${root}/bin/slow)`,
+    'Write',
+    'mcp__rec',
+  ];
+  const idempotent = [`Bash(${root}/bin/keyed)`, 'mcp__rec__*'];
+  const server = { command: process.execPath, args: [path.join(root, 'bin/server.mjs')] };
   return {
     root,
     model,
     env,
-    order: (more = {}) =>
-      completeOrder({
-        options: {
-          allowedTools: [
-            `Bash(${root}/bin/unsafe *)`,
-            `Bash(${root}/bin/keyed *)`,
-            `Bash(${root}/bin/slow)`,
-            'Write',
-            'mcp__rec',
-          ],
-          mcpServers: {
-            rec: { command: process.execPath, args: [path.join(root, 'bin/server.mjs')] },
-          },
-        },
-        idempotent: [`Bash(${root}/bin/keyed)`, 'mcp__rec__*'],
-        ...more,
-      }),
+    order: (more = {}) => completeOrder({ options: { allowedTools }, idempotent, ...more }),
+    orderWithServer: () =>
+      completeOrder({ options: { allowedTools, mcpServers: { rec: server } }, idempotent }),
     startWorker(args = [], more = {}, program = PROGRAM) {
       const own = ['worker', ...args, '--root', path.join(root, 'work')];
       const worker = launch([program, ...own], { ...env, ...more });

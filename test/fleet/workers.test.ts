@@ -62,7 +62,7 @@ for (const [driver, open] of [
       fleet,
       phaseOf,
     }) => {
-      const order = rig.order({ title: 'first' });
+      const order = { ...rig.orderWithServer(), title: 'first' };
       await fleet.submit(
         order,
         ['write:a', 'talk:b', 'unsafe:c', 'mcp:d'].map((one) => mailOf(`task:${one}`)),
