@@ -29,7 +29,6 @@ const common = {
   hookTimeout: 60_000,
   expect: { poll: { timeout: 30_000, interval: 20 } },
   pool: 'forks' as const,
-  retry: Number(process.env.PORTCULLIS_TEST_RETRIES ?? 0),
 };
 
 const project = (name: string, more: Record<string, unknown>) => ({
