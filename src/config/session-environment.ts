@@ -38,7 +38,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
     hostSettings: config.managedSettings,
   });
   const { settings, trust } = opened;
-  let settingsNow = (): typeof settings => settings;
+  let currentSettings = (): typeof settings => settings;
   const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
   const env = { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'];
   // Secrets have to be known before anything about this session is written.
@@ -56,11 +56,11 @@ export async function openSessionEnvironment(config: SessionConfig) {
     stateDirectory: stateDirectory(config.env),
     /** Read through a getter, because settings change during the session. */
     get settings() {
-      return settingsNow();
+      return currentSettings();
     },
     watch(how: Parameters<typeof opened.watch>[0]) {
       const live = opened.watch(how);
-      settingsNow = live.current;
+      currentSettings = live.current;
       return live;
     },
     trust,

@@ -6,8 +6,8 @@ import { sha256 } from '../platform/hash.js';
 export const CHAIN_START = '0'.repeat(64);
 
 /**
- * A line that carries the hash of its own content, the previous line's hash (`prev`) among it. Whoever
- * changes, removes or inserts a line has to write all later ones anew. The content is the JSON of an object.
+ * A line that carries the hash of its own content, the previous line's hash (`prev`) among it. After
+ * a change, removal or insertion all later lines have to be rewritten. The content is the JSON of an object.
  */
 export function chainedLine(content: string): { readonly line: string; readonly hash: string } {
   const hash = sha256(content);

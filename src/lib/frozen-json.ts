@@ -24,7 +24,7 @@ export function freezeJson(value: FrozenJson): Result<FrozenJson, string> {
     return ok(copy);
   } catch (thrown) {
     if (thrown instanceof NotPlain) return err(thrown.message);
-    // A proxy may throw whatever it likes.
+    // A proxy may throw any value.
     return err('it cannot be read');
   }
 }

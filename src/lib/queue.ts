@@ -2,7 +2,7 @@
 export class Queue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** A failure is told to whoever asked for the work, not to the next one. */
+  /** A failure rejects only the promise of its own work, not the next one's. */
   add<T>(work: () => T | Promise<T>): Promise<T> {
     const mine = this.#last.then(work);
     this.#last = mine.catch(() => undefined);

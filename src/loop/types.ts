@@ -63,7 +63,7 @@ export type StopReason =
     }
   | { readonly kind: 'aborted'; readonly during: 'streaming' | 'tools' }
   | { readonly kind: 'hook_stopped'; readonly message: string }
-  /** A Stop hook ended the turn, whatever other hooks answered. */
+  /** A Stop hook ended the turn; the answers of other hooks do not count. */
   | { readonly kind: 'stop_prevented'; readonly message: string }
   /** A hook blocked the prompt, or its first word names no command (`cause`). */
   | {

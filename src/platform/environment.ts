@@ -35,8 +35,8 @@ export function minimalEnvironment(
 
 /**
  * A search path without what changes with the directory and without the programs of a project, which
- * package managers put in front: our own `git` would else be whatever a project or a program inside
- * the sandbox has put there.
+ * package managers put in front: our own `git` would otherwise be the one that a project, or a program
+ * inside the sandbox, has put there.
  */
 function systemPath(path: string, projects: readonly string[] | undefined): string {
   return path
@@ -96,7 +96,7 @@ export function shellEnvironment(
   );
 }
 
-/** Whether a value is surely a secret, or has one in it, whatever its variable is called. */
+/** Whether a value is or contains a certain secret; the name of its variable does not matter. */
 function holdsSecret(value: string): boolean {
   return holdsPassword(value) || redactSure(value) !== value;
 }

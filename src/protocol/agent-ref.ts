@@ -23,7 +23,7 @@ export interface AgentRef {
 export const DEFAULT_AGENT = 'general-purpose';
 export const DEFAULT_AGENT_ALIAS = 'claude';
 
-/** Stands for no agent in particular: only what is said about everybody holds for it. */
+/** No agent in particular: only rules that hold for all agents apply to it. */
 export const EVERYBODY: AgentRef = { id: '', type: '', path: '', depth: 0, background: false };
 
 export const MAIN_AGENT: AgentRef = {

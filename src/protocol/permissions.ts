@@ -26,7 +26,7 @@ export interface TraceStep {
   readonly guard: string;
   readonly decision: Restriction | 'allow' | 'pass';
   readonly reason?: string;
-  /** Rule text with its file and line, a mode, a callback: whatever the guard went by. */
+  /** The basis of the decision: a rule's text with its file and line, a mode, a callback. */
   readonly source?: string;
   readonly ms?: number;
   /** Set when the guard itself failed; the decision is then what its failure means. */

@@ -20,7 +20,7 @@ export interface ToolCallResult {
   readonly stop?: string;
   /** What hooks said for the model; shown after the results of the step. */
   readonly contexts?: readonly string[];
-  /** Texts that stand in the conversation after the results of the step: the body of a skill. */
+  /** Texts added to the conversation after the results of the step: the body of a skill. */
   readonly followUp?: readonly string[];
   /** A hook put the call off: where a run may end for that, it has no result yet. */
   readonly deferred?: boolean;

@@ -54,7 +54,7 @@ export function openSessionEvents(
   const { shells } = toolRuntime.builtins;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
-  const placeNow = (signal: AbortSignal = over.signal) => ({
+  const currentScene = (signal: AbortSignal = over.signal) => ({
     ...modeless,
     cwd: workspace.cwd,
     signal,
@@ -66,14 +66,14 @@ export function openSessionEvents(
     projectDir: config.cwd,
     openWatcher: openFileWatcher,
     matchers: () => (hooks.snapshot().hooks.FileChanged ?? []).map(({ hook }) => hook.matcher),
-    scene: () => placeNow(),
+    scene: () => currentScene(),
   });
   const models = createModelSwitches({
     choices: model.choices,
     provider: model.client.provider,
     hooks: { dispatch, tell },
     clock,
-    scene: () => placeNow(),
+    scene: () => currentScene(),
     confirm: config.confirmModelSwitch,
     contextTokens,
     tell: pending.say,
@@ -112,15 +112,15 @@ export function openSessionEvents(
       );
   const compaction: CompactionHooks = {
     before: ({ trigger, instructions: customInstructions }, signal) =>
-      beforeCompact(dispatch, { ...placeNow(signal), trigger, customInstructions }),
+      beforeCompact(dispatch, { ...currentScene(signal), trigger, customInstructions }),
     async after({ trigger, summary }, signal) {
       const started = await sessionStart(
         hooks,
         { source: 'compact', model: model.choices.current().model },
-        placeNow(signal),
+        currentScene(signal),
       );
       if (started.reloadSkills) await reloadSkills();
-      await afterCompact(dispatch, { ...placeNow(signal), trigger, summary });
+      await afterCompact(dispatch, { ...currentScene(signal), trigger, summary });
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
       const said = skills.afterCompaction(MAIN_AGENT);
@@ -142,7 +142,7 @@ export function openSessionEvents(
         final: count === blocks.length - 1,
         delta: text,
       };
-      const { notice, text: delta } = await displayText(dispatch, piece, placeNow());
+      const { notice, text: delta } = await displayText(dispatch, piece, currentScene());
       if (notice !== undefined) tell(notice);
       texts[index] = delta;
     }
@@ -158,7 +158,7 @@ export function openSessionEvents(
       trigger_file_path: file.trigger,
       parent_file_path: file.parent,
     };
-    const question = { scene: placeNow(), fields, matched: [file.loadReason] };
+    const question = { scene: currentScene(), fields, matched: [file.loadReason] };
     hooks.background.ask(dispatch, 'InstructionsLoaded', question);
   });
   void hooks.probe(over.signal);
@@ -170,7 +170,7 @@ export function openSessionEvents(
     models,
     /** Called once, before the first run. */
     async begin(signal: AbortSignal): Promise<Beginning> {
-      const scene = placeNow(signal);
+      const scene = currentScene(signal);
       const setup = config.setup && (await sessionSetup(hooks, { trigger: config.setup }, scene));
       const source =
         config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup');
@@ -247,14 +247,14 @@ export function openSessionEvents(
       await hooks.close();
     },
     veto: (changed: readonly WatchedPath[]) =>
-      configObjections({ dispatch, tell }, configChangesOf(changed), placeNow()),
+      configObjections({ dispatch, tell }, configChangesOf(changed), currentScene()),
     refreshWatch: watch.refresh,
     /** A shell command may have changed the directory. */
     async moved(signal: AbortSignal): Promise<void> {
       const before = cwd;
       cwd = workspace.cwd;
       if (before !== cwd) {
-        await watch.cwdChanged({ old_cwd: before, new_cwd: cwd }, placeNow(signal));
+        await watch.cwdChanged({ old_cwd: before, new_cwd: cwd }, currentScene(signal));
       }
     },
     async addDirectory(directory: string): Promise<void> {
@@ -265,7 +265,7 @@ export function openSessionEvents(
       workspace.addRoot(full);
       mcp?.rootsChanged();
       const fields: HookFields<'DirectoryAdded'> = { directory: full, source: 'slash_command' };
-      const question = { scene: placeNow(), fields, matched: [fields.source] };
+      const question = { scene: currentScene(), fields, matched: [fields.source] };
       hooks.background.ask(dispatch, 'DirectoryAdded', question);
     },
   };

@@ -85,7 +85,7 @@ export class AgentRuntime {
       const message = { uuid: this.#host.environment.clock.uuid(), content, meta: true };
       if (other?.ok === true && this.roster.living(id)?.hear(message) === true) return other;
     }
-    const refusal = this.#notNow(id) ?? this.#tooMany();
+    const refusal = this.#refuseResume(id) ?? this.#tooMany();
     if (refusal !== undefined) return err(refusal);
     this.#starting++;
     const begun = this.#resume(id, prompt, wish);
@@ -127,7 +127,7 @@ export class AgentRuntime {
     return `${concurrency} agents are running, which is the limit. Do not try again before one of them has ended`;
   }
 
-  #notNow(id: string): string | undefined {
+  #refuseResume(id: string): string | undefined {
     const known = this.roster.find(id);
     if (known !== undefined && known.report() === undefined) return `${id} still runs`;
     const end = known?.report()?.end;

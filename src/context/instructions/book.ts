@@ -150,7 +150,7 @@ class Book implements InstructionBook {
       const before = enforcing(fromStart(shown));
       const looked = await Promise.all(
         before.map(async (entry) => {
-          const now = await sourceNow(entry, this.#sources.get(keyOf(entry)), context);
+          const now = await readSource(entry, this.#sources.get(keyOf(entry)), context);
           return { entry: { ...entry, source: now.source }, now };
         }),
       );
@@ -267,7 +267,7 @@ function sourcesOf(entries: readonly Entry[]): Map<string, Source> {
   );
 }
 
-async function sourceNow(
+async function readSource(
   { place, located, source }: Entry,
   before: Source | undefined,
   { reader, loader }: LoadContext,

@@ -38,7 +38,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /**
- * A list, or a text whose items stand between commas or blanks. What is in brackets stays whole:
+ * A list, or a text whose items are separated by commas or blanks. What is in brackets stays whole:
  * `Bash(git add *), Read` are two, `src/*.{ts,tsx}` is one.
  */
 export function listOf(value: unknown): Result<readonly string[], string> {
@@ -66,7 +66,7 @@ function splitItems(text: string): Result<readonly string[], string> {
       item = '';
     } else item += char;
   }
-  // fail-closed: where a bracket is not closed, nobody can tell the items apart.
+  // fail-closed: an unclosed bracket leaves the boundaries of the items unclear.
   if (depth !== 0) return err(`does not close a bracket: ${item}`);
   return ok(item === '' ? items : [...items, item]);
 }

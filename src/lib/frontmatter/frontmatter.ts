@@ -61,7 +61,7 @@ export async function loadFrontmatter(
 
 const NO_LINES: ReadonlyMap<string, number> = new Map();
 
-/** The line of a field, or of a name that stands in it or below it; of a text where there is no such name. */
+/** The line of a field, of a name in it or below it, or else of a text in it. */
 export function findFieldLine(
   text: string,
   line: number | undefined,

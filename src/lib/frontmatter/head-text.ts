@@ -1,4 +1,4 @@
-/** A Markdown file in two parts, before anybody has read what the head says. */
+/** A Markdown file split into head and body; the head is not parsed yet. */
 export interface SplitFile {
   /** The lines between the rulers; undefined: the file has no head. */
   readonly lines?: readonly string[];
@@ -63,7 +63,7 @@ export interface DoubtfulLine {
 /** Without escapes: a name is what every reader takes it for. */
 const NAME = /^(?:([A-Za-z0-9_][\w .-]*)|"([\w .-]+)"|'([\w .-]+)')$/;
 
-/** The fields of a head by its lines alone, whatever YAML says about their values. */
+/** The fields of a head by its lines alone, without parsing their values as YAML. */
 export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line'>): {
   readonly groups: readonly HeadGroup[];
   readonly strays: readonly DoubtfulLine[];
@@ -81,7 +81,7 @@ export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line
   return { groups, strays };
 }
 
-/** `name: value`, split at the first colon; whatever is in the line, it is looked at once. */
+/** `name: value`, split at the first colon in a single pass. */
 function fieldIn(line: string): Pick<HeadGroup, 'key' | 'rest'> | undefined {
   const colon = line.indexOf(':');
   if (colon <= 0) return undefined;

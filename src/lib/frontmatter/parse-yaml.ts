@@ -13,7 +13,7 @@ export const parseYaml: ParseYaml = async (text) => {
   const plain = parsePlainLines(text);
   if (plain !== undefined) return plain;
   const { parseDocument } = await import('./yaml-library.js');
-  // Its own look for keys that stand twice compares each with each.
+  // Its own check for duplicate keys compares each pair of keys.
   const document = parseDocument(text, { schema: 'core', merge: false, uniqueKeys: false });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw problem;
@@ -58,7 +58,7 @@ function refuseTwins(node: unknown): void {
     if (!isPlain) throw new Error('a key is no plain value');
     const name = String(value);
     // fail-closed: of two values of one key, neither is known to be meant.
-    if (keys.has(name)) throw new Error(`"${name.slice(0, 80)}" stands twice`);
+    if (keys.has(name)) throw new Error(`"${name.slice(0, 80)}" occurs twice`);
     keys.add(name);
     refuseTwins(item.value);
   }

@@ -1,6 +1,6 @@
 /** What the braces of one list of patterns may become together. */
 const BRACE_BUDGET = { patterns: 1_000, chars: 4 * 1024 * 1024 } as const;
-/** A longer pattern stands for itself. */
+/** Longer patterns are not expanded. */
 const LONGEST_EXPANDED = 4_096;
 
 interface Budget {
@@ -48,7 +48,7 @@ interface BraceGroup {
   readonly alternatives: readonly string[];
 }
 
-/** The first braces that hold a comma; others stand for themselves. */
+/** The first braces that hold a comma; others are literal. */
 function firstGroup(pattern: string): BraceGroup | undefined {
   for (let start = pattern.indexOf('{'); start !== -1; start = pattern.indexOf('{', start + 1)) {
     if (isEscaped(pattern, start)) continue;

@@ -14,7 +14,7 @@ export type PatternNode =
       readonly max: number;
     };
 
-/** Longer ones are no matcher that anybody wrote. */
+/** Longer than any hand-written matcher. */
 const MAX_SOURCE = 1_000;
 
 /** Throws a PatternError for what is malformed or needs backtracking. */

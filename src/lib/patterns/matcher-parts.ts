@@ -11,7 +11,7 @@ const PLAIN_NAME = /^[\w\- ]+$/;
 const SCOPED = /^(\w+)\(.*\)$/s;
 
 /**
- * The alternatives of a matcher, which `|` and `,` part where they stand in no group, class or
+ * The alternatives of a matcher, which `|` and `,` separate outside of groups, classes and
  * repetition. Each is read by itself, so that an expression beside a name changes nothing about the
  * name. None: the text has separators only.
  */

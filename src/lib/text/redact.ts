@@ -38,8 +38,8 @@ export function redactSureDeep(value: unknown): unknown {
 }
 
 /**
- * Values that are secrets whatever they look like: those of our own keys and passwords. They are taken
- * out everywhere from now on, in this process.
+ * Adds the values of our own keys and passwords, which need not look like secrets. This process redacts
+ * them everywhere from now on.
  */
 export function learnSecrets(values: readonly string[]): void {
   const before = known.size;
@@ -70,7 +70,7 @@ function encodedCores(value: string): readonly string[] {
   });
 }
 
-/** Shorter ones stand in ordinary text by chance. */
+/** Shorter values occur in ordinary text by chance. */
 const SHORTEST = 10;
 /** How often what holds a value may be text in JSON: a file of JSON in an output, in a line of a transcript. */
 const MOST_ESCAPED = 3;
@@ -81,7 +81,7 @@ function escapeForPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-/** A path, a word or a number is no secret, whatever variable holds it. */
+/** Paths, plain words and numbers are no secrets in any variable. */
 function isTelling(value: string): boolean {
   if (value.length < SHORTEST || value.includes(GONE) || GONE.includes(value)) return false;
   return !/^([/~.][\w./@ -]*|[a-z]+|[A-Z]+|\d+|[\w.-]+:\d+|https?:\/\/[^\s@]*)$/.test(value);

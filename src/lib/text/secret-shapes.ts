@@ -40,7 +40,7 @@ function looksOpaque(value: string): boolean {
   return (value.match(/[a-z](?=[A-Z\d])|[A-Z](?=[a-z\d])|\d(?=[A-Za-z])/g) ?? []).length >= 4;
 }
 
-/** `YOUR_TOKEN` and `your-token-here` stand for one. */
+/** `YOUR_TOKEN` and `your-token-here` are placeholders. */
 function isNoPlaceholder(value: string): boolean {
   return !/^(?:[A-Z]+(?:[_-][A-Z]+)*|[a-z]+(?:[._-][a-z]+)*)$/.test(value);
 }
@@ -49,7 +49,7 @@ function shape(source: string, replacement = GONE, flags = 'g'): SecretShape {
   return { shape: new RegExp(source, flags), with: replacement };
 }
 
-/** Forms that are what they look like, in whatever text they stand. */
+/** Forms that are secrets in any text. */
 export const sureShapes: readonly SecretShape[] = [
   // Without its end when the text was cut.
   shape(

@@ -123,10 +123,10 @@ async function refreshUnlessDone(
   if (stored === undefined || tokens?.refreshToken === undefined) {
     return gone('there is no token that could be renewed');
   }
-  return await refreshNow(context, stored, tokens.refreshToken);
+  return await requestRefresh(context, stored, tokens.refreshToken);
 }
 
-async function refreshNow(
+async function requestRefresh(
   context: RefreshContext,
   stored: StoredAuth,
   refreshToken: string,

@@ -36,7 +36,7 @@ const OPENAI_URL = 'https://api.openai.com/v1';
 
 /**
  * Which model server to use, from the environment and the model's name. `openai/…` and `anthropic/…`
- * choose by name; then PORTCULLIS_OPENAI_BASE_URL; then whatever is configured for Anthropic, then for
+ * choose by name; then PORTCULLIS_OPENAI_BASE_URL; then the variables of Anthropic, then those of
  * OpenAI. PORTCULLIS_SCRIPT replaces all of them.
  */
 export function chooseProvider(

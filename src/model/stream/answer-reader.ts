@@ -34,7 +34,7 @@ interface ReaderOptions {
 /** Characters of a body that is neither a stream nor an accepted answer. */
 const MOST_OTHER = 1024 * 1024;
 
-/** Reads the text of a response, a stream or one document, as events. Whatever is wrong becomes one failure. */
+/** Reads the text of a response, a stream or one document, as events. Every error becomes one failure event. */
 export class AnswerReader {
   readonly #translator: StreamTranslator;
   readonly #options: ReaderOptions;

@@ -9,7 +9,7 @@ interface RuleName {
   /** Absent for a pattern over names. */
   readonly canonical?: string;
   /** Set when no tool that is known now is meant. */
-  readonly nothingNow?: true;
+  readonly isUnknownTool?: true;
   matchesTool(names: readonly string[]): boolean;
 }
 
@@ -75,7 +75,7 @@ function unknownName(
   if (kind !== 'allow' && !scoped && near === undefined) {
     const wanted = name.toLowerCase();
     return {
-      nothingNow: true,
+      isUnknownTool: true,
       matchesTool: (names) => names.some((one) => one.toLowerCase() === wanted),
     };
   }
@@ -145,7 +145,7 @@ function namePattern(name: string, { kind, knownTools }: NameContext): RuleName 
   const fits = (one: string): boolean => matches(tokens, one.toLowerCase());
   const isKnown = [...TABLE, ...knownTools].some(fits);
   return {
-    ...(isKnown ? {} : { nothingNow: true as const }),
+    ...(isKnown ? {} : { isUnknownTool: true as const }),
     matchesTool: (names) => names.some(fits),
   };
 }

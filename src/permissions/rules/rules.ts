@@ -91,7 +91,7 @@ export function parseRule(
     const below = written();
     return 'why' in below ? below : { rule, below: { ...rule, spec: below } };
   }
-  return tool.nothingNow === true
+  return tool.isUnknownTool === true
     ? { rule, note: `${name} is no tool that is known now` }
     : { rule };
 }

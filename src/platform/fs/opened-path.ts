@@ -23,7 +23,7 @@ export function changedPath(path: string): PortcullisError {
   );
 }
 
-/** A directory that stays the same one, whatever happens to its name. */
+/** A directory that stays the same one when its name is moved or replaced. */
 export interface OpenDirectory {
   /** By which its files are reached: through the descriptor where the system can do that. */
   readonly path: string;

@@ -189,7 +189,7 @@ const SMALL_FILE_BYTES = 4096;
 
 function textOrUndefined(path: string): string | undefined {
   try {
-    // A repository may be anybody's: a pipe or a device in this place would keep us for ever.
+    // A repository may come from anyone: reading a pipe or a device here would never end.
     const stat = statSync(path);
     return stat.isFile() && stat.size <= SMALL_FILE_BYTES ? readFileSync(path, 'utf8') : undefined;
   } catch {

@@ -44,7 +44,7 @@ export function privateDirectory(parent: string, prefix: string): PrivateDirecto
   };
 }
 
-/** fail-closed: a name that leads out of the directory, by whichever spelling, is refused. */
+/** fail-closed: refuses every spelling of a name that leads out of the directory. */
 export function memberPath(directory: string, name: string): string {
   const parts = name.split(/[/\\]/);
   const isOdd =

@@ -172,7 +172,7 @@ function replace(path: string, text: string, { sync }: { readonly sync: boolean 
   }
 }
 
-/** Any descriptor will do: the system writes out what anybody wrote to the file. */
+/** Any descriptor works: the system writes out the changes of all processes to the file. */
 function syncPath(path: string): void {
   const fd = openSync(path, constants.O_RDONLY);
   try {

@@ -134,8 +134,8 @@ function writeInPlace(target: string, data: string | Uint8Array): void {
 }
 
 /**
- * Follows links also when the last one points to nothing yet, and goes by the same steps as whoever judged
- * where the path leads.
+ * Follows links also when the last one points to nothing yet, by the same steps as the gate does when it
+ * judges where the path leads.
  */
 function targetOf(path: string): string {
   const target = resolve(path);

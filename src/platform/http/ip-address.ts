@@ -34,7 +34,7 @@ export function blockedAddressReason(
     : `"${host}" resolves to ${address}, which belongs to ${where}`;
 }
 
-/** Names that stand for this machine, its network or a cloud's metadata service, whatever they resolve to. */
+/** Names of this machine, its network or a cloud's metadata service; what they resolve to does not matter. */
 export function isInternalName(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.+$/, '');
   return INTERNAL_NAMES.has(name) || INTERNAL_SUFFIXES.some((suffix) => name.endsWith(suffix));

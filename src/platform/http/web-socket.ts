@@ -12,7 +12,7 @@ export interface TextSocketRequest {
   /** Offered first; a server that knows of none gets a second attempt without it. */
   readonly subprotocol?: string;
   readonly onText: (text: string) => void;
-  /** Called once, by whichever side it was closed. */
+  /** Called once, whether the server or this side closed it. */
   readonly onClose: () => void;
 }
 

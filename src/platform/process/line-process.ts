@@ -105,7 +105,7 @@ class LineChild implements LineProcess {
   async #end(): Promise<LineProcessEnd> {
     const result = await this.#child.result;
     clearTimeout(this.#dumb);
-    // Whatever had not been sent is of no use to anybody.
+    // Unsent lines are dropped: the child that they were for has ended.
     this.#stdin?.destroy();
     if (this.#lineTooLong === undefined) {
       for (const line of this.#lines.end()) this.#listener(line);

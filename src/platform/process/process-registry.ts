@@ -26,7 +26,7 @@ export interface RegisteredChild {
   readonly kind: ChildKind;
   /** Program and arguments, cut, and without what looks like a secret. */
   readonly command?: string;
-  /** Stands in the environment of everything it started (`MARKER_VARIABLE`). */
+  /** Carried in the environment of every process it started (`MARKER_VARIABLE`). */
   readonly marker?: string;
   /** Milliseconds since 1970. */
   readonly since: number;
@@ -108,7 +108,7 @@ export function listChildren(stateDirectory: string): readonly ListedChild[] {
   return found.sort((a, b) => a.since - b.since);
 }
 
-/** Processes that carry a child's marker, in whichever group. No program is left that would end them. */
+/** Processes of any group that carry a child's marker. No program is left that would end them. */
 export function remainsOf({ marker }: RegisteredChild): readonly number[] {
   return marker === undefined || !isMarker(marker) ? [] : markedProcesses(marker);
 }

@@ -77,9 +77,8 @@ function startOf(group: number): string {
  * of commands that are finished carry lower numbers and stay.
  *
  * One look at all processes serves for all groups: with many of them, a look for each would take longer
- * than what is left to live. Found are the members of our groups, whoever carries a marker of ours, what
- * was found before, and the descendants of all these, whichever group and environment they gave
- * themselves. `grep -H` puts the pid in front of every line: a process may have a line break in its name.
+ * than what is left to live. It finds the members of our groups, processes with a marker of ours, those
+ * found before, and the descendants of all these, also after they changed group or environment. `grep -H` puts the pid in front of every line: a process may have a line break in its name.
  */
 const SCRIPT = `
 trap '' HUP INT TERM PIPE

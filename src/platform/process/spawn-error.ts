@@ -83,8 +83,8 @@ function argumentBytes(request: Pick<SpawnRequest, 'args'>): number {
 const FIRST_LINE_BYTES = 256;
 
 /**
- * The system says of a script whose interpreter is missing what it says of a missing script. The person
- * looking at a file that is plainly there is told what the matter is.
+ * The system says of a script whose interpreter is missing what it says of a missing script. This
+ * names the missing interpreter, since the script itself is plainly there.
  */
 export function interpreterProblem(
   request: Pick<SpawnRequest, 'command' | 'cwd' | 'env'>,

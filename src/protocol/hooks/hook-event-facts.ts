@@ -25,7 +25,7 @@ export interface HookEventFacts {
   readonly setsEnvironment?: true;
   /** Milliseconds for command, http and MCP hooks that name no limit. Absent: `HOOK_TIMEOUTS`. */
   readonly timeoutMs?: number;
-  /** A failing hook never blocks, whatever it says: an agent that cannot end would run for ever. */
+  /** A failing hook never blocks, not even by exit code 2: an agent that cannot end would run for ever. */
   readonly failureNeverBlocks?: true;
   /** A model's no ends the turn: `always`, or only of a prompt hook without `continueOnBlock`. */
   readonly noEndsTurn?: 'always' | 'prompt';

@@ -36,9 +36,9 @@ export function todoRows(todos: readonly Todo[]): Line[] {
   if (open.length === 0) return [];
   const done = todos.length - open.length;
   const shown = open.slice(0, TODO_ROWS).map(({ text, status }) => {
-    const isNow = status === 'in_progress';
-    const mark = span(`  ${TODO_MARKS[status]} `, isNow ? STYLE.accent : STYLE.dim);
-    return line(mark, span(text, isNow ? STYLE.bold : undefined));
+    const isActive = status === 'in_progress';
+    const mark = span(`  ${TODO_MARKS[status]} `, isActive ? STYLE.accent : STYLE.dim);
+    return line(mark, span(text, isActive ? STYLE.bold : undefined));
   });
   const more =
     open.length > TODO_ROWS ? [line(span(`  … ${open.length - TODO_ROWS} more`, STYLE.dim))] : [];
