@@ -28,7 +28,12 @@ const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 
 /** Controls, format characters (bidirectional marks, zero width, tags), separators, odd blanks, lone surrogates. */
 function hidden(): RegExp {
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u115f\u1160\u3164\uffa0\u2800]|(?! )\p{Zs}|\p{Variation_Selector}/gu;
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+}
+
+/** Whether a text holds what no person sees: nothing at all, or a change of direction. Selectors of emoji styles are no such thing. */
+export function hasInvisible(text: string): boolean {
+  return /(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}|[\u2028\u2029]/u.test(text);
 }
 
 function codeOf(character: string): string {

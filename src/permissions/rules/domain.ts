@@ -1,4 +1,5 @@
 import { parseUrl } from '../../lib/parse-url.js';
+import { trimEnd } from '../../lib/text/trim-end.js';
 
 /** The host part of a `WebFetch(domain:…)` rule, by labels from the left. */
 export interface DomainPattern {
@@ -40,11 +41,11 @@ export function matchesDomain(pattern: DomainPattern, url: string): boolean {
   return pattern.labels.every((wanted, index) => labelFits(wanted, tail[index] ?? ''));
 }
 
-/** Lower case, without a trailing dot; undefined for what is not http or https. */
+/** Lower case, without trailing dots; undefined for what is not http or https. */
 export function hostOf(url: string): string | undefined {
   const parsed = parseUrl(url);
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') return undefined;
-  return parsed.hostname.toLowerCase().replace(/\.$/, '');
+  return trimEnd(parsed.hostname.toLowerCase(), '.');
 }
 
 /** A `*` stays within its label. */

@@ -271,15 +271,19 @@ describe('file systems that ignore case', () => {
 });
 
 describe('restrictions that would match nothing', () => {
-  it.each(['Bash(rm\u200b *)', 'Read(./.e\u2060nv)', 'Edit(.env),Read(.env)'])(
-    'are refused: %j',
-    (text) => {
-      const origin = { value: { text, root: '/p' }, source: 'user' } as unknown as SourcedRule;
-      const { problems } = parseRules({ allow: [], ask: [], deny: [origin] }, {
-        cwd: '/p',
-        home: '/h',
-      } as Parameters<typeof parseRules>[1]);
-      expect(problems).toMatchObject([{ severity: 'fatal' }]);
-    },
-  );
+  it.each([
+    'Bash(rm\u200b *)',
+    'Bash(rm\u00ad *)',
+    'Read(./.e\u2060nv)',
+    'Read(./.e\u034fnv)',
+    'Read(./.env\u{e0020})',
+    'Edit(.env),Read(.env)',
+  ])('are refused: %j', (text) => {
+    const origin = { value: { text, root: '/p' }, source: 'user' } as unknown as SourcedRule;
+    const { problems } = parseRules({ allow: [], ask: [], deny: [origin] }, {
+      cwd: '/p',
+      home: '/h',
+    } as Parameters<typeof parseRules>[1]);
+    expect(problems).toMatchObject([{ severity: 'fatal' }]);
+  });
 });

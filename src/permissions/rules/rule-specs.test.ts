@@ -43,6 +43,20 @@ describe('a restriction on the root', () => {
   });
 });
 
+describe('restrictions on names that end or begin with a blank', () => {
+  it.each([
+    ['Read(./a )', '/tmp/a '],
+    ['Read(./a )', '/tmp/a'],
+    ['Read( a)', '/tmp/sub/ a'],
+    ['Read( a)', '/tmp/sub/a'],
+    ['Read(b /**)', '/tmp/b /c'],
+  ])('%s holds for %j', async (rule, file_path) => {
+    const rig = gateRig({ cwd: '/tmp', home: '/nowhere', mode: 'bypassPermissions', deny: [rule] });
+    expect(await rig.outcome('Read', { file_path })).toBe('denied');
+    expect(await rig.outcome('Read', { file_path: '/tmp/other' })).toBe('runs');
+  });
+});
+
 describe('rules about skills', () => {
   it.each([
     ['Skill(deploy prod)', 'Skill(args:prod)'],
@@ -187,6 +201,7 @@ describe('a restriction that looks like a pattern and is none', () => {
     ['*.m\u00fcnchen.de', 'https://www.xn--mnchen-3ya.de/x'],
     ['127.1', 'http://127.0.0.1/x'],
     ['EXAMPLE.com.', 'https://example.com'],
+    ['example.com', 'https://example.com..'],
   ])('holds hosts as addresses spell them: %s', async (host, url) => {
     const deny = [`WebFetch(domain:${host})`];
     const rig = gateRig({ cwd: '/p', home: '/h', allow: ['WebFetch'], deny });

@@ -1,5 +1,6 @@
 import { own } from '../../lib/own.js';
 import { originOf } from '../../lib/sourced.js';
+import { hasInvisible } from '../../lib/text/visible.js';
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
 import { resolveRuleName } from './names.js';
 import type { Malformed, ParseRulesOptions, Rule, RuleKind, RuleSet } from './rule.js';
@@ -110,7 +111,7 @@ function splitRule(raw: string): { name: string; spec?: string } | Malformed {
   const text = raw.trim();
   const remedy = 'Write Tool or Tool(specifier), for example Bash(npm test) or Read(./secrets/**).';
   // No command that holds these is read, and no person sees them in a name.
-  if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(text)) {
+  if (hasInvisible(text)) {
     return { why: 'it holds invisible characters', remedy: 'Type it anew.' };
   }
   if (/\)\s*[,;|]\s*[A-Za-z_]\w*\([^()]*\)$/.test(text)) {

@@ -246,14 +246,15 @@ function pathSpec(
   const isGrant = kind === 'allow';
   const use = isGrant ? 'grant' : 'restrict';
   const everyTool = !isGrant || tool === 'Read' || tool === 'Edit';
-  // People write absolute paths with one slash; for a restriction that reading counts too.
-  const isAbsolute = !isGrant && /^\/(?!\/)/.test(text);
+  // People write absolute paths with one slash, and names may begin or end with a blank: a restriction
+  // holds for either reading.
+  const other = /^\/(?!\/)/.test(text) ? `/${text}` : spec;
   return {
     kind: 'path',
     access,
     everyTool,
     pattern: parsePathPattern(text, base, { use }),
-    ...(isAbsolute ? { also: parsePathPattern(`/${text}`, base, { use }) } : {}),
+    ...(!isGrant && other !== text && { also: parsePathPattern(other, base, { use }) }),
   };
 }
 

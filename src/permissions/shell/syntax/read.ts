@@ -1,4 +1,5 @@
 import { messageOf } from '../../../errors.js';
+import { hasInvisible } from '../../../lib/text/visible.js';
 import { Budget, TooComplexError } from '../../gate/budget.js';
 import type { ShellPlace, ShellReading } from '../model.js';
 import { Reader } from './reader.js';
@@ -36,7 +37,7 @@ export function unreadable(code: string): string | undefined {
   if (code.length > LONGEST_COMMAND) return `it is longer than ${LONGEST_COMMAND} characters`;
   if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(code)) return 'it holds control characters';
   // People who are asked would see something else than what runs.
-  if (/[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(code)) {
+  if (hasInvisible(code)) {
     return 'it holds invisible or direction-changing characters';
   }
   // Half a character becomes another one on its way to the shell.
