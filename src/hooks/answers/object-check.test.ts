@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOOK_EVENTS, type HookEventName } from '../../protocol/hooks/hook-events.js';
 import { HOOK_DEFINITIONS, hookOutputSchema } from '../../protocol/hooks/hook-events.schema.js';
-import { outputProblem, ownFields } from './object.js';
+import { outputKeys, outputProblem, readObject } from './object.js';
 
 const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
 
@@ -52,7 +52,7 @@ describe('checking an output', () => {
         const output = { ...top, hookSpecificOutput: { hookEventName: event, ...own } };
         const isRight = hookOutputSchema(event, HOOK_DEFINITIONS[event]).safeParse(output).success;
         if (isRight) right++;
-        expect(outputProblem(event, output) === undefined).toBe(isRight);
+        expect(outputProblem(outputKeys(event), output) === undefined).toBe(isRight);
       }),
       { numRuns: 3000 },
     );
@@ -80,11 +80,13 @@ describe('checking an output', () => {
       'hookSpecificOutput.decision.behavior must be one of "allow", "deny"; it is "no"',
     ],
   ])('%s: %j', (event, output, message) => {
-    expect(outputProblem(event, { ...output })).toBe(message);
+    expect(outputProblem(outputKeys(event), { ...output })).toBe(message);
   });
 
   it('keeps the fields that the event knows', () => {
     const given = { additionalContext: 'c', permissionDecision: null, other: 1, toString: 2 };
-    expect(ownFields('PreToolUse', given)).toEqual({ additionalContext: 'c' });
+    const output = { hookSpecificOutput: { hookEventName: 'PreToolUse', ...given } };
+    const { answer } = readObject({ event: 'PreToolUse', role: 'gate' }, output);
+    expect(answer.fields).toEqual({ additionalContext: 'c' });
   });
 });

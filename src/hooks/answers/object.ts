@@ -1,6 +1,7 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
 import { isRecord } from '../../lib/own.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
+import type { SettingTable } from '../../protocol/settings/setting-node.js';
 import { checkValue, DETACHED_FILE } from '../../settings/schema/type-check.js';
 import {
   type Hook,
@@ -40,11 +41,16 @@ export function readObject(
   if ((value.hookSpecificOutput ?? undefined) !== undefined && specific.hookEventName !== event) {
     return noAnswer(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
   }
+  const keys = outputKeys(event);
+  const known = { common: Object.keys(keys), own: Object.keys(keys.hookSpecificOutput.keys) };
   // fail-closed: a verdict that is misspelt was still meant.
-  const unread = role === 'observe' ? undefined : unreadVerdict({ event, role }, value, specific);
-  const problem = outputProblem(event, value) ?? unread;
+  const unread =
+    role === 'observe' ? undefined : unreadVerdict({ output: value, specific, role, known });
+  const problem = outputProblem(keys, value) ?? unread;
   if (problem !== undefined) return invalid(problem);
-  const own = ownFields(event, specific);
+  // `null` is how some languages write "absent".
+  const given = known.own.map((name) => [name, specific[name] ?? undefined] as const);
+  const own = Object.fromEntries(given.filter(([, one]) => one !== undefined));
   if (event === 'PermissionRequest' && own.decision !== undefined) {
     const decision = readAskAnswer(own.decision);
     if (!decision.ok) return invalid(`hookSpecificOutput.decision: ${decision.error}`);
@@ -66,41 +72,33 @@ export function readObject(
   return invalid(`it says ${meant}, but not in a place where that counts`);
 }
 
+/** Where the old words (`block`, `approve`) and the new ones disagree, the stricter one counts. */
 function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer {
-  const { decision, reason } = decided(event, output, own);
-  const fields = { ...own };
-  // Some hooks put the new input at the top, under the name that it has in their own input.
-  const alias = event === 'PreToolUse' ? (output.tool_input ?? undefined) : undefined;
-  if (alias !== undefined) fields.updatedInput ??= alias;
-  return {
-    decision,
-    fields: decision === 'deny' ? withoutGrants(fields) : fields,
-    reason,
-    ...(output.continue === false
-      ? { stop: said(output.stopReason) ?? 'a hook ended the turn without saying why' }
-      : {}),
-    systemMessage: said(output.systemMessage),
-    context: said(own.additionalContext, LONGEST_CONTEXT),
-    ...(output.async === true ? { asyncMs: Number(output.asyncTimeout ?? ASYNC_LIMIT_MS) } : {}),
-  };
-}
-
-/** The old words (`block`, `approve`) and the new ones; where they disagree, the stricter one counts. */
-function decided(
-  event: HookEventName,
-  output: Fields,
-  own: Fields,
-): Pick<HookAnswer, 'decision' | 'reason'> {
   const request = isRecord(own.decision) ? own.decision : {};
   const word = own.permissionDecision ?? request.behavior;
   const stated = LADDER.find((known) => known === word) ?? 'none';
   const isYes = output.decision === 'approve' && event === 'PreToolUse';
   const old: Decision = output.decision === 'block' ? 'deny' : isYes ? 'allow' : 'none';
-  const ofStated = said(own.permissionDecisionReason) ?? said(request.message);
-  const ofOld = said(output.reason);
-  return LADDER.indexOf(old) > LADDER.indexOf(stated)
-    ? { decision: old, reason: ofOld ?? ofStated }
-    : { decision: stated, reason: ofStated ?? ofOld };
+  const isOld = LADDER.indexOf(old) > LADDER.indexOf(stated);
+  const decision = isOld ? old : stated;
+  const newReason = said(own.permissionDecisionReason) ?? said(request.message);
+  const oldReason = said(output.reason);
+  const fields = { ...own };
+  // Some hooks put the new input at the top, under the name that it has in their own input.
+  const alias = event === 'PreToolUse' ? (output.tool_input ?? undefined) : undefined;
+  if (alias !== undefined) fields.updatedInput ??= alias;
+  const ends = output.continue === false;
+  return {
+    decision,
+    fields: decision === 'deny' ? withoutGrants(fields) : fields,
+    reason: isOld ? (oldReason ?? newReason) : (newReason ?? oldReason),
+    stop: ends
+      ? (said(output.stopReason) ?? 'a hook ended the turn without saying why')
+      : undefined,
+    systemMessage: said(output.systemMessage),
+    context: said(own.additionalContext, LONGEST_CONTEXT),
+    asyncMs: output.async === true ? Number(output.asyncTimeout ?? ASYNC_LIMIT_MS) : undefined,
+  };
 }
 
 function wrongEvent(event: HookEventName, named: unknown): string {
@@ -114,12 +112,14 @@ function invalid(message: string): ReadAnswer {
   return noAnswer(failure('invalid-output', message));
 }
 
-/**
- * What is wrong with a hook's output, or undefined. Fields that nobody knows are fine; `null` is how
- * some languages write "absent".
- */
-export function outputProblem(event: HookEventName, output: Fields): string | undefined {
-  const keys = commonKeys(event);
+/** The fields that the output of an event's hooks may have. */
+export function outputKeys(event: HookEventName) {
+  const { top, own } = HOOK_OUTPUTS[event];
+  return { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
+}
+
+/** The first fault of an output; unknown fields are no fault. */
+export function outputProblem(keys: SettingTable, output: Fields): string | undefined {
   const context = { file: DETACHED_FILE, path: [], restricts: true };
   const [problem] = checkValue({ type: 'object', keys, open: true }, present(output), context);
   return problem?.message.replace(/^`([^`]*)`/, '$1').replace(/\.$/, '');
@@ -133,27 +133,21 @@ function present(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, inner]) => [name, present(inner)]));
 }
 
-/** The fields of `hookSpecificOutput` that the event knows, without those that are absent. */
-export function ownFields(event: HookEventName, specific: Fields): Fields {
-  const known = Object.keys(HOOK_OUTPUTS[event].own.keys);
-  const given = known.map((name) => [name, specific[name] ?? undefined] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
-}
-
 /**
  * A verdict in a form that only hooks of other kinds have, or under a misspelt name. Only fields of the
  * answer itself and of `hookSpecificOutput` are compared, and only with fields that the event knows.
  */
-function unreadVerdict(
-  { event, role }: Pick<Hook, 'event' | 'role'>,
-  output: Fields,
-  specific: Fields,
-): string | undefined {
+function unreadVerdict(answer: {
+  readonly output: Fields;
+  readonly specific: Fields;
+  readonly role: Hook['role'];
+  readonly known: { readonly common: readonly string[]; readonly own: readonly string[] };
+}): string | undefined {
+  const { output, specific, role } = answer;
+  const { common, own } = answer.known;
   if ((output.ok ?? true) !== true) {
     return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
   }
-  const common = Object.keys(commonKeys(event));
-  const own = Object.keys(HOOK_OUTPUTS[event].own.keys);
   const places = [
     { fields: output, known: common, prefix: '' },
     { fields: specific, known: [...own, 'hookEventName'], prefix: 'hookSpecificOutput.' },
@@ -171,9 +165,4 @@ function unreadVerdict(
     }
   }
   return undefined;
-}
-
-function commonKeys(event: HookEventName) {
-  const { top, own } = HOOK_OUTPUTS[event];
-  return { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
 }

@@ -27,7 +27,7 @@ import { cannotStart, failure, firstLine, LONGEST_CONTEXT, lastLines, said, tidy
 export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
   try {
     const reading = raw.kind === 'process' ? readProcess(hook, raw) : readOther(hook, raw);
-    return withRedaction(hook, raw, reading);
+    return mayRedact(hook) ? withRedaction(raw, reading) : reading;
   } catch {
     // fail-closed: an object of a callback whose fields cannot even be looked at is no answer.
     const unread = noAnswer(failure('invalid-output', 'the answer cannot be read'));
@@ -152,13 +152,11 @@ type Reader = Pick<Hook, 'event' | 'role'>;
  * Reads standard output. What starts with a brace must be one valid object and nothing else; other
  * text is text, unless a verdict stands inside it. (`trim` takes a byte order mark away as well.)
  */
-function readOutput(hook: Reader, { text, cut }: Printed): ReadAnswer {
-  const printed = { text: text.trim(), cut };
-  return afterAsync(hook, printed) ?? readPrinted(hook, printed);
-}
-
-function readPrinted(hook: Reader, { text, cut }: Printed): ReadAnswer {
+function readOutput(hook: Reader, { text: printed, cut }: Printed): ReadAnswer {
+  const text = printed.trim();
   if (text === '') return { answer: NO_ANSWER };
+  const announced = afterAsync(hook, { text, cut });
+  if (announced !== undefined) return announced;
   if (!text.startsWith('{')) return readText(hook, { text, cut });
   // fail-closed: what is missing may have been the refusal.
   if (cut === true) return broken('standard output is too long to be read as JSON');
@@ -168,7 +166,7 @@ function readPrinted(hook: Reader, { text, cut }: Printed): ReadAnswer {
   if (read.end < text.length) {
     return broken('there is more on standard output than one JSON object');
   }
-  const twice = duplicateProblem(read.duplicates);
+  const twice = read.duplicates.length > 0 ? duplicateProblem(read.duplicates) : undefined;
   // fail-closed: one of the two values may be the refusal.
   return twice === undefined ? readObject(hook, read.node.value) : broken(twice);
 }
@@ -211,7 +209,7 @@ function afterAsync(hook: Reader, { text, cut }: Printed): ReadAnswer | undefine
   if (twice !== undefined) return broken(twice);
   const announced = readObject(hook, value);
   if (announced.failure !== undefined) return announced;
-  const rest = readPrinted(hook, { text: text.slice(end + 1).trim(), cut });
+  const rest = readOutput(hook, { text: text.slice(end + 1), cut });
   if (rest.failure !== undefined || rest.answer.asyncMs !== undefined) return rest;
   if (isRestraint(rest.answer)) {
     // fail-closed: its refusal would be void.

@@ -194,10 +194,8 @@ export function mayRedact({ event }: Pick<Hook, 'event'>): boolean {
 }
 
 /** A reading, and whether the hook wanted an output hidden without having its way. */
-export function withRedaction(hook: Hook, raw: HookRaw, reading: ReadAnswer): ReadAnswer {
-  if (!mayRedact(hook) || (reading.failure === undefined && replaces(reading.answer))) {
-    return reading;
-  }
+export function withRedaction(raw: HookRaw, reading: ReadAnswer): ReadAnswer {
+  if (reading.failure === undefined && replaces(reading.answer)) return reading;
   // fail-closed: the mistake is in how it was said, not in that it was meant.
   return isMeant(raw) ? { ...reading, redacts: true } : reading;
 }

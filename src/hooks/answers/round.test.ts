@@ -11,7 +11,7 @@ describe('objections', () => {
     { label: 'a', decision: 'deny', reason: 'too big' },
     { label: 'b', failure: timeout, refuses: true },
     { label: 'c', failure: timeout },
-    { label: 'd', decision: 'deny', reason: ' ' },
+    { label: 'd', decision: 'deny' },
     { label: 'e', decision: 'ask', reason: 'sure?' },
   );
 
@@ -40,9 +40,8 @@ describe('objections', () => {
 });
 
 describe('what ends a turn', () => {
-  it('is the first wish to stop, with or without a reason', () => {
+  it('is the first wish to stop', () => {
     expect(stopOf(round({}, { stop: 'enough' }, { stop: 'later' }))).toBe('enough');
-    expect(stopOf(round({ label: 'a', stop: '' }))).toBe('a ended the turn');
     expect(stopOf(round({ decision: 'deny', endsTurn: true }))).toBeUndefined();
   });
 
@@ -54,8 +53,8 @@ describe('what ends a turn', () => {
 });
 
 describe('contextsOf', () => {
-  it('names the event, keeps the order and leaves out blanks', () => {
-    const said = round({ context: 'one' }, { context: ' \n' }, {}, { context: 'two' });
+  it('names the event, keeps the order and leaves out hooks that add nothing', () => {
+    const said = round({ context: 'one' }, {}, { context: 'two' });
     expect(contextsOf(said, 'UserPromptSubmit')).toEqual([
       'UserPromptSubmit hook additional context: one',
       'UserPromptSubmit hook additional context: two',

@@ -40,7 +40,7 @@ export function blockedBy({ reports }: HookRound): readonly Objection[] {
     const { hook, answer, refuses } = report;
     const by = hook.label;
     if (answer.decision === 'deny') {
-      return [{ by, reason: textOr(answer.reason, 'no reason given'), failed: false }];
+      return [{ by, reason: answer.reason ?? 'no reason given', failed: false }];
     }
     // fail-closed: a guard without a verdict refuses.
     return refuses === true ? [{ by, reason: failureText(report), failed: true }] : [];
@@ -49,9 +49,7 @@ export function blockedBy({ reports }: HookRound): readonly Objection[] {
 
 /** Why the turn is to end: `continue: false`, the first in declared order. */
 export function stopOf({ reports }: HookRound): string | undefined {
-  return reports.flatMap(({ hook, answer: { stop } }) =>
-    stop === undefined ? [] : [textOr(stop, `${hook.label} ended the turn`)],
-  )[0];
+  return reports.flatMap(({ answer: { stop } }) => stop ?? [])[0];
 }
 
 /** The same, also for a model's refusal that ends the turn. */
@@ -67,12 +65,12 @@ export function refusalOf(
   const { hook, answer, refuses } = report;
   if (answer.stop !== undefined) {
     // fail-closed: a hook that ends the turn does not want the call to run.
-    const stop = textOr(answer.stop, `${hook.label} ended the turn`);
+    const { stop } = answer;
     const ended = `${hook.label} ended the turn: ${stop}`;
-    return { stop, reason: isBlank(answer.reason) ? ended : `${answer.reason}\n${ended}` };
+    return { stop, reason: answer.reason === undefined ? ended : `${answer.reason}\n${ended}` };
   }
   if (answer.decision === 'deny') {
-    const reason = textOr(answer.reason, `${hook.label} said no`);
+    const reason = answer.reason ?? `${hook.label} said no`;
     return { reason, stop: answer.endsTurn === true ? reason : undefined };
   }
   // fail-closed: a guard that cannot answer refuses.
@@ -118,14 +116,12 @@ export function tellIgnored(deps: EventDeps, event: HookEventName, { reports }: 
   }
 }
 
-/** What hooks add for the model, one text a hook. `prefix`: the event, `PostToolUse:Bash`. */
-export function contextsOf(round: HookRound, prefix: string): readonly string[] {
-  return contextsFor(round).map((context) => `${prefix} hook additional context: ${context}`);
-}
-
-/** The same without a prefix. */
-export function contextsFor({ reports }: HookRound): readonly string[] {
-  return reports.flatMap(({ answer: { context } }) => (isBlank(context) ? [] : [context]));
+/** What hooks add for the model, one text a hook. `event`: named in front of each, `PostToolUse:Bash`. */
+export function contextsOf({ reports }: HookRound, event?: string): readonly string[] {
+  const prefix = event === undefined ? '' : `${event} hook additional context: `;
+  return reports.flatMap(({ answer: { context } }) =>
+    context === undefined ? [] : [`${prefix}${context}`],
+  );
 }
 
 /** Refusals of what has happened already: the model reads them, nothing is undone. */
@@ -241,24 +237,15 @@ const NOT_BLOCKED: Readonly<Partial<Record<HookEventName, string>>> = {
 export function textsIn(fields: HookAnswer['fields'], name: string): readonly string[] | undefined {
   const value = own(fields, name);
   if (!Array.isArray(value)) return undefined;
-  return value.filter((item): item is string => typeof item === 'string' && !isBlank(item));
+  return value.filter((item): item is string => typeof item === 'string' && item.trim() !== '');
 }
 
 /** A text among the event's own fields; undefined when there is none or it is blank. */
 export function textIn(fields: HookAnswer['fields'], name: string): string | undefined {
   const value = own(fields, name);
-  return typeof value === 'string' && !isBlank(value) ? value : undefined;
-}
-
-export function isBlank(text: string | undefined): text is undefined | '' {
-  return text === undefined || text.trim() === '';
-}
-
-/** The text, or the other one where it is blank. */
-export function textOr(text: string | undefined, other: string): string {
-  return isBlank(text) ? other : text;
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 function withReason(text: string, reason: string | undefined): string {
-  return isBlank(reason) ? text : `${text}: ${reason}`;
+  return reason === undefined ? text : `${text}: ${reason}`;
 }

@@ -65,7 +65,7 @@ export class HookDispatcher implements HookDispatch {
   readonly #scoped = new Map<string, ScopedHooks>();
   readonly #closing = new AbortController();
   readonly #beside = new Map<Promise<void>, Hook>();
-  /** Hooks whose missing program has been told with its remedy. */
+  /** Hooks whose missing program was reported with its remedy; from then on one short line reports it. */
   readonly #missing = new Set<string>();
   #snapshot: HookSnapshot;
   #inForce: HookSet;
@@ -192,15 +192,19 @@ export class HookDispatcher implements HookDispatch {
     const { hook, broken } = asked;
     try {
       if (signal.aborted) return cancelledRun(hook);
-      const fits = await ifFits(hook, occasion);
+      const rule = hook.handler.if?.trim() ?? '';
+      const fits = rule === '' || (await ifFits(rule, hook, occasion));
       if (fits !== true) return fits === false ? undefined : fits;
       if (broken !== undefined) return notRun(hook, broken);
       if (typeof request === 'string') {
         const message = oneLine(`its input could not be made: ${request}`);
         return notRun(hook, { cause: 'threw', message });
       }
-      if (hook.handler.once === true) return await this.#askOnce(asked, occasion, request);
-      return await this.#run(hook, occasion, request);
+      const run = async (): Promise<HookReport> =>
+        runsBeside(hook.handler)
+          ? this.#runBeside(hook, occasion, request)
+          : await runHook(this.#deps, { hook, request, signal });
+      return await (hook.handler.once === true ? this.#askOnce(asked, signal, run) : run());
     } catch (thrown) {
       if (signal.aborted) return cancelledRun(hook);
       // fail-closed: whatever went wrong, the hook gave no verdict.
@@ -210,16 +214,16 @@ export class HookDispatcher implements HookDispatch {
 
   async #askOnce(
     { hook, ids }: Asked,
-    occasion: Occasion,
-    request: SharedRequest,
+    signal: AbortSignal,
+    run: () => Promise<HookReport>,
   ): Promise<HookReport | undefined> {
     for (;;) {
       const state = ids.map((id) => this.#once.get(id)).find((one) => one !== undefined);
       if (state === true) return undefined;
       if (state === undefined) break;
-      await orAbort(state, occasion.signal);
+      await orAbort(state, signal);
     }
-    const running = this.#run(hook, occasion, request);
+    const running = run();
     const settle = (failed: boolean): void => {
       for (const id of ids) {
         // fail-closed: a guard that gave no verdict has not had its one say.
@@ -235,18 +239,11 @@ export class HookDispatcher implements HookDispatch {
     return await running;
   }
 
-  async #run(hook: Hook, occasion: Occasion, request: SharedRequest): Promise<HookReport> {
-    if (!runsBeside(hook.handler)) {
-      return await runHook(this.#deps, { hook, request, signal: occasion.signal });
-    }
-    this.#runBeside(hook, occasion, request);
-    return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
-  }
-
-  /** Starts a hook that nobody waits for. What it decides is void; what it has to tell arrives later. */
-  #runBeside(hook: Hook, occasion: Occasion, request: SharedRequest): void {
+  /** Starts a hook without waiting for it. Its decision is void; its texts arrive later. */
+  #runBeside(hook: Hook, occasion: Occasion, request: SharedRequest): HookReport {
     const { signal } = this.#closing;
-    if (signal.aborted) return;
+    const started = { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
+    if (signal.aborted) return started;
     const running = runHook(this.#deps, { hook, request, signal })
       .then((report) => this.#deliver(this.#conclude(report, occasion), occasion))
       .catch((thrown: unknown) => {
@@ -254,6 +251,7 @@ export class HookDispatcher implements HookDispatch {
       })
       .finally(() => this.#beside.delete(running));
     this.#beside.set(running, hook);
+    return started;
   }
 
   #deliver({ hook, answer, ...ended }: HookReport, { agent, toolUseId }: Occasion): void {
@@ -265,8 +263,13 @@ export class HookDispatcher implements HookDispatch {
 
   /** Counts a run and tells people what they should know of it. */
   #conclude(first: HookReport, occasion: Occasion): HookReport {
-    const report = this.#withoutRepetition(first);
-    const { hook, ms, answer, failure, refuses, cancelled } = report;
+    const { hook, ms, answer, refuses, cancelled } = first;
+    let { failure } = first;
+    if (failure?.repeated === undefined) this.#missing.delete(hook.id);
+    else if (this.#missing.has(hook.id)) {
+      failure = { cause: failure.cause, message: failure.repeated };
+    } else this.#missing.add(hook.id);
+    const report = failure === first.failure ? first : { ...first, failure };
     this.#count(report);
     const who = `${hook.event}: ${hook.label}`;
     if (failure !== undefined && refuses !== true && cancelled !== true) {
@@ -274,7 +277,7 @@ export class HookDispatcher implements HookDispatch {
       const why = `${failure.cause}: ${failure.message}`;
       this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`, hook);
     }
-    const complaint = complaintText(report);
+    const complaint = report.complaint === undefined ? undefined : complaintText(report);
     if (complaint !== undefined) this.#warn('hook_error', `${who} ${complaint}`, hook);
     if (answer.systemMessage !== undefined) {
       const tool = occasion.fields.tool_name;
@@ -299,29 +302,18 @@ export class HookDispatcher implements HookDispatch {
     });
   }
 
-  /** A missing program is reported with its remedy once, and in one short line from then on. */
-  #withoutRepetition(report: HookReport): HookReport {
-    const { hook, failure } = report;
-    if (failure?.repeated === undefined) {
-      this.#missing.delete(hook.id);
-      return report;
-    }
-    if (!this.#missing.has(hook.id)) {
-      this.#missing.add(hook.id);
-      return report;
-    }
-    return { ...report, failure: { cause: failure.cause, message: failure.repeated } };
-  }
-
   #warn(tag: string, text: string, hook?: Hook): void {
     tell(this.#deps, { type: 'notice', level: 'warning', text, tag, hookId: hook?.id });
   }
 }
 
 /** Whether the `if` of a hook fits. The check takes no longer than the hook itself may. */
-async function ifFits(hook: Hook, { fits, signal }: Occasion): Promise<boolean | HookReport> {
-  const rule = hook.handler.if?.trim() ?? '';
-  if (rule === '' || fits === undefined) return true;
+async function ifFits(
+  rule: string,
+  hook: Hook,
+  { fits, signal }: Occasion,
+): Promise<boolean | HookReport> {
+  if (fits === undefined) return true;
   const ms = hook.timeoutMs;
   const timed = await withTimeout({ ms, signal }, () => fits(rule));
   if (timed.kind === 'cancelled') return cancelledRun(hook);

@@ -52,12 +52,12 @@ export async function runHook(deps: RunDeps, run: Run): Promise<HookReport> {
   const limit = { ms: hook.timeoutMs, signal };
   const timed = await withTimeout(limit, (own) => ask(deps, run, own));
   const ms = deps.clock.monotonic() - started;
-  let asked: Asked = { reading: noAnswer(CANCELLED) };
+  let asked: Asked;
   if (timed.kind === 'done') asked = timed.value;
-  if (timed.kind === 'threw') {
+  else if (timed.kind === 'cancelled') asked = { reading: noAnswer(CANCELLED) };
+  else if (timed.kind === 'threw') {
     asked = { reading: noAnswer({ cause: 'threw', message: thrownText(timed.thrown) }) };
-  }
-  if (timed.kind === 'late') {
+  } else {
     timed.result.then(
       ({ raw }) => tellLate(deps, hook, { raw, ms: deps.clock.monotonic() - started }),
       () => undefined,

@@ -1,11 +1,4 @@
-import {
-  contextsFor,
-  deniedBy,
-  type EventDeps,
-  endOf,
-  noOf,
-  wishToStop,
-} from '../answers/round.js';
+import { contextsOf, deniedBy, type EventDeps, endOf, noOf, wishToStop } from '../answers/round.js';
 import { ask, askObservers, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 
@@ -30,7 +23,7 @@ export async function subagentStart(
   const { id, type } = scene.agent;
   const fields = { agent_id: id, agent_type: type };
   const round = await askObservers(deps, 'SubagentStart', { scene, fields, matched: [type] });
-  return { contexts: contextsFor(round) };
+  return { contexts: contextsOf(round) };
 }
 
 export async function teammateIdle(

@@ -1,4 +1,4 @@
-import { blockedBy, isBlank, stopOf, textIn, textsIn } from '../answers/round.js';
+import { blockedBy, stopOf, textIn, textsIn } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch } from '../registry/hook.js';
 
@@ -34,8 +34,8 @@ export async function beforeCompact(
   const answers = round.reports.map(({ answer }) => answer);
   return {
     instructions: answers
-      .flatMap(({ text, context }) => [text, context])
-      .filter((one): one is string => !isBlank(one)),
+      .flatMap(({ text = '', context = '' }) => [text, context])
+      .filter((one) => one.trim() !== ''),
     preserve: answers.flatMap(({ fields }) => {
       const text = textIn(fields, 'preserve');
       return text === undefined ? (textsIn(fields, 'preserve') ?? []) : [text];

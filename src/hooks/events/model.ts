@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
-import { contextsFor, type EventDeps, noOf, questionOf, wishToStop } from '../answers/round.js';
+import { contextsOf, type EventDeps, noOf, questionOf, wishToStop } from '../answers/round.js';
 import { ask, askObservers, type HookFields, type Scene } from '../dispatch/scene.js';
 
 export type ModelSwitch = HookFields<'PreModelSwitch'>;
@@ -45,5 +45,5 @@ export async function afterModelSwitch(
   scene: Scene,
 ): Promise<readonly string[]> {
   const round = await askObservers(deps, 'PostModelSwitch', { scene, fields: { ...change } });
-  return contextsFor(round);
+  return contextsOf(round);
 }

@@ -12,7 +12,7 @@ import type {
 import { suggestedUpdates } from '../../permissions/grants/suggest.js';
 import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
 import { isOfOwner } from '../../settings/types.js';
-import { isBlank, oneRewrite, refusalOf, reportStep, textOr } from '../answers/round.js';
+import { oneRewrite, refusalOf, reportStep } from '../answers/round.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
@@ -162,10 +162,11 @@ function answerOf(report: HookReport): AskAnswer | undefined {
   const given = own(answer.fields, 'decision') ?? undefined;
   const read = given === undefined ? undefined : readAskAnswer(given);
   if (read?.ok === true && read.value.behavior === 'deny') {
-    const isTold = isRecord(given) && typeof given.message === 'string' && !isBlank(given.message);
+    const isTold =
+      isRecord(given) && typeof given.message === 'string' && given.message.trim() !== '';
     return isTold
       ? read.value
-      : { ...read.value, message: textOr(answer.reason, `${hook.label} said no`) };
+      : { ...read.value, message: answer.reason ?? `${hook.label} said no` };
   }
   if (refusal?.failed === true) return broken(refusal.reason);
   if (refusal !== undefined) return { behavior: 'deny', message: refusal.reason };

@@ -203,9 +203,9 @@ describe('a no', () => {
   it('ends the turn when it wants to, and the call does not run', async () => {
     const { call } = rig({ h: answers({ stop: 'ENOUGH' }) });
     expect(await call(...READ)).toMatchObject({ kind: 'refused', stop: 'ENOUGH' });
-    const beside = rig({ a: says('deny', 'NO'), b: answers({ stop: '' }) });
+    const beside = rig({ a: says('deny', 'NO'), b: answers({ stop: 'DONE' }) });
     expect(await beside.call(...READ)).toMatchObject({
-      stop: 'b ended the turn',
+      stop: 'DONE',
       message: expect.stringContaining('NO'),
     });
     const allowed = rig({ h: answers({ decision: 'allow', stop: 'ENOUGH' }) });

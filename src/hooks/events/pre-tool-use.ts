@@ -14,13 +14,11 @@ import {
 } from '../../protocol/permissions.js';
 import {
   contextsOf,
-  isBlank,
   oneRewrite,
   type Rewrite,
   refusalOf,
   reportStep,
   textIn,
-  textOr,
 } from '../answers/round.js';
 import { type FitsRule, toolOccasion } from '../dispatch/input.js';
 import type { HookDispatch, HookReport, HookRound } from '../registry/hook.js';
@@ -114,8 +112,8 @@ function roundOf({ call }: CallView, round: HookRound): Round {
     const decision = restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction;
     return reportStep(report, decision, reason);
   });
-  const agentContext = forAgent.length === 0 ? undefined : forAgent.join('\n');
-  const hookContext = joinHookContext({ contexts }, { agentContext });
+  const agentContext = forAgent.join('\n') || undefined;
+  const hookContext = { contexts: contexts.length === 0 ? undefined : contexts, agentContext };
   const finding = findingOf(said);
   if (finding.decision === 'deny') return { finding, trace, hookContext };
   const wanted = said.flatMap(({ report: { hook }, input, allows }): Rewrite[] =>
@@ -126,7 +124,7 @@ function roundOf({ call }: CallView, round: HookRound): Round {
     return refused({ trace, hookContext }, rewrite.conflict);
   }
   const yes = said.filter(({ allows }) => allows).map(({ report }) => report);
-  const reasons = yes.flatMap(({ answer }) => (isBlank(answer.reason) ? [] : [answer.reason]));
+  const reasons = yes.flatMap(({ answer }) => answer.reason ?? []);
   const by = yes.map(({ hook }) => hook.label).join(', ');
   return {
     finding,
@@ -166,7 +164,7 @@ function readReport(report: HookReport): ReadReport {
   const input = isOver && given.ok ? given.value : undefined;
   if (answer.decision === 'ask' || answer.decision === 'defer') {
     const what = answer.decision === 'ask' ? 'wants a person to decide' : 'put it off';
-    const reason = textOr(answer.reason, `${hook.label} ${what}`);
+    const reason = answer.reason ?? `${hook.label} ${what}`;
     return { report, restriction: answer.decision, allows: false, reason, input };
   }
   const counts = isOver && complaint === undefined && hook.restrictOnly !== true;

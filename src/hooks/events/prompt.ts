@@ -1,14 +1,6 @@
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import {
-  agree,
-  blockedBy,
-  contextsOf,
-  stopOf,
-  textIn,
-  textOr,
-  type Wish,
-} from '../answers/round.js';
+import { agree, blockedBy, contextsOf, stopOf, textIn, type Wish } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
@@ -93,7 +85,7 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
     .filter(({ answer }) => answer.decision === 'ask' || answer.decision === 'defer')
     .map(({ hook, answer }) => ({
       by: hook.label,
-      reason: textOr(answer.reason, 'it wants somebody else to decide'),
+      reason: answer.reason ?? 'it wants a person to decide',
     }));
   const objections = [...blockedBy(round), ...undecided];
   const blocked = (reasons: readonly string[], labels: readonly string[]): PromptOutcome => {

@@ -39,11 +39,7 @@ describe('SessionStart hooks', () => {
 
   it('give context, one for each hook, in declared order', async () => {
     const { result } = await started(
-      [
-        { context: 'plain' },
-        { context: 'field', text: 'field\n' },
-        { context: ' \n', text: 'other' },
-      ],
+      [{ context: 'plain' }, { context: 'field', text: 'field\n' }, { text: 'other' }],
       { source: 'startup' },
     );
     expect(result.contexts).toEqual(['plain', 'field']);

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { LONGEST_SESSION_END_MS } from '../../protocol/hooks/hook-event-facts.js';
-import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from '../answers/round.js';
+import { contextsOf, type EventDeps, tellIgnored, textIn, textsIn } from '../answers/round.js';
 import { ask, askObservers, type HookFields, type Scene } from '../dispatch/scene.js';
 import { withTimeout } from '../dispatch/timeout.js';
 
@@ -34,7 +34,7 @@ export async function sessionStart(
   // Hooks stand in the order of their sources, the strongest first.
   const [title] = isGoingOn ? [] : all.flatMap((fields) => textIn(fields, 'sessionTitle') ?? []);
   return {
-    contexts: contextsFor(round),
+    contexts: contextsOf(round),
     initialUserMessage: messages.length === 0 ? undefined : messages.join('\n\n'),
     sessionTitle: title?.trim(),
     watchPaths: [...new Set(all.flatMap((fields) => textsIn(fields, 'watchPaths') ?? []))],
@@ -49,7 +49,7 @@ export async function sessionSetup(
   scene: Scene,
 ): Promise<readonly string[]> {
   const round = await askObservers(deps, 'Setup', { scene, fields, matched: [fields.trigger] });
-  return contextsFor(round);
+  return contextsOf(round);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BackgroundTaskSummary } from '../../../build/generated/sdk-types.js';
-import { contextsOf, deniedBy, isBlank, stopOf } from '../answers/round.js';
+import { contextsOf, deniedBy, stopOf } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
@@ -149,7 +149,7 @@ function leaveAfter({ reports }: HookRound, event: Leaving['event']): LeavingMov
   const given = reports.find(({ answer }) => answer.impossible === true);
   if (given === undefined) return LEAVE;
   const { hook, answer } = given;
-  const why = isBlank(answer.reason) ? '' : `: ${answer.reason}`;
+  const why = answer.reason === undefined ? '' : `: ${answer.reason}`;
   const notice = `${event} hook ${hook.label} says that what it asks for cannot be reached${why}`;
   return { kind: 'leave', notice };
 }

@@ -11,14 +11,7 @@ import {
   normalise,
   toPosix,
 } from '../../platform/fs/paths.js';
-import {
-  agree,
-  type EventDeps,
-  gateRefusals,
-  textIn,
-  textOr,
-  type Wish,
-} from '../answers/round.js';
+import { agree, type EventDeps, gateRefusals, textIn, type Wish } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 
@@ -98,7 +91,7 @@ function notMade({
   if (failure !== undefined) return failed(`${failure.cause}: ${failure.message}`);
   if (answer.decision === 'deny') return undefined;
   if (complaint !== undefined || (exitCode !== undefined && exitCode !== 0)) {
-    return failed(`exit-code: ${textOr(complaint, `exit code ${exitCode}`)}`);
+    return failed(`exit-code: ${complaint ?? `exit code ${exitCode}`}`);
   }
   if (answer.asyncMs === undefined) return undefined;
   return `${hook.label} goes on by itself, and a working tree is needed now`;

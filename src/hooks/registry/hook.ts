@@ -151,7 +151,7 @@ export type HookRunners = {
   readonly [H in HookHandler as H['type']]: HookRunner<H>;
 };
 
-/** What a hook said, whatever its kind, read and checked. */
+/** What a hook said, whatever its kind, read and checked. Reason, stop, message and context are never blank. */
 export interface HookAnswer {
   /** `deny` is also what "block" and exit code 2 say. */
   readonly decision: 'none' | 'allow' | 'ask' | 'defer' | 'deny';

@@ -1,4 +1,4 @@
-import { contextsFor, tellIgnored, textsIn } from '../../hooks/answers/round.js';
+import { contextsOf, tellIgnored, textsIn } from '../../hooks/answers/round.js';
 import { taskCompleted, taskCreated, teammateIdle } from '../../hooks/events/agent.js';
 import { beforeCompact } from '../../hooks/events/compact.js';
 import { type ConfigChange, configObjections } from '../../hooks/events/config.js';
@@ -213,7 +213,7 @@ async function askObservers(context: HookTestContext): Promise<HookEffect> {
   const round = await dispatch.fire(event, occasion);
   const { proceeds, reasonTo, contextTo } = eventRow(event);
   if (reasonTo === IGNORED) tellIgnored(context, event, round);
-  const model = contextTo.to === 'none' ? [] : contextsFor(round);
+  const model = contextTo.to === 'none' ? [] : contextsOf(round);
   const answers = round.reports.map(({ answer }) => answer.fields);
   if (event === 'PermissionDenied' && answers.some(({ retry }) => retry === true)) {
     return { text: 'the model would be told that it may try again; it is judged anew', model };
