@@ -62,7 +62,7 @@ const INERT: Readonly<Record<string, { text: string; line: number; says: string 
   'a key that stands twice': {
     text: '{"permissions": {"deny": ["Bash(touch:*)"]},\n"permissions": {}}',
     line: 2,
-    says: 'stands twice',
+    says: 'occurs twice',
   },
   'one wrong value beside a deny rule': {
     text: '{"permissions": {"deny": ["Bash(touch:*)"],\n"defaultMode": "nonsense"}}',

@@ -123,7 +123,7 @@ describe('an http hook', () => {
     const raw = await post({ url: server.url });
     expect(failureOf(raw)).toMatchObject({
       cause: 'broken-output',
-      message: expect.stringContaining('"decision" stands twice'),
+      message: expect.stringContaining('"decision" occurs twice'),
     });
     expect(raw).toMatchObject({ printed: body });
   });

@@ -211,7 +211,7 @@ describe('lines that are no answers', () => {
       '{"id":ID,"output":{"decision":"block"},"output":null}',
       '{"id":ID,"output":{"decision":"block","decision":null}}',
     ]) {
-      expect(await ask({ twice })).toMatchObject(failure('broken-output', 'stands twice'));
+      expect(await ask({ twice })).toMatchObject(failure('broken-output', 'occurs twice'));
     }
     expect(await ask({})).toEqual({ kind: 'value', value: {} });
   });

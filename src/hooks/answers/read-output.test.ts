@@ -84,7 +84,7 @@ describe('standard output that starts with a brace is one valid object', () => {
     '{"async":true,"async":false}\n{}',
     '{"async":false,"async":true}\n{}',
     'log {"decision":"block","decision":null}',
-  ])('with a key that stands twice it is broken: %s', (stdout) => {
+  ])('with a key that occurs twice it is broken: %s', (stdout) => {
     expect(read(0, stdout)).toMatchObject({ failure: { cause: 'broken-output' } });
   });
 

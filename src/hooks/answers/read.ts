@@ -150,7 +150,7 @@ type Reader = Pick<Hook, 'event' | 'role'>;
 
 /**
  * Reads standard output. What starts with a brace must be one valid object and nothing else; other
- * text is text, unless a verdict stands inside it. (`trim` takes a byte order mark away as well.)
+ * text is text, unless it contains a verdict. (`trim` also removes a byte order mark.)
  */
 function readOutput(hook: Reader, { text: printed, cut }: Printed): ReadAnswer {
   const text = printed.trim();
@@ -174,7 +174,7 @@ function readOutput(hook: Reader, { text: printed, cut }: Printed): ReadAnswer {
 function readText({ event, role }: Reader, { text, cut }: Printed): ReadAnswer {
   if (holdsVerdict(text)) {
     // fail-closed: a refusal that is printed beside other text must not get lost.
-    return broken('a verdict stands inside other text on standard output; print the object alone');
+    return broken('standard output has a verdict inside other text; print the object alone');
   }
   const lost = role === 'gate' ? lostVerdict({ text, cut }) : undefined;
   if (lost !== undefined) return broken(lost);
@@ -191,7 +191,7 @@ function lostVerdict({ text, cut }: Printed): string | undefined {
   if (cut === true) return 'standard output is too long to be searched for a verdict';
   if (/[\u0000\ufffd]/.test(text)) return 'standard output is no text in UTF-8';
   if (!holdsBrokenVerdict(text) && !holdsPlainVerdict(text)) return undefined;
-  return 'something like a verdict stands on standard output, and it is no JSON';
+  return 'standard output has something like a verdict that is not JSON';
 }
 
 /**
@@ -238,5 +238,5 @@ export function duplicateProblem(
   const key = duplicates[0]?.path.at(-1);
   return key === undefined
     ? undefined
-    : `the key ${JSON.stringify(String(key).slice(0, 60))} stands twice in one object`;
+    : `the key ${JSON.stringify(String(key).slice(0, 60))} occurs twice in one object`;
 }

@@ -7,8 +7,8 @@ import { unescaped, withoutEscapes } from './text.js';
 const MENTION = /"(?:decision|permissionDecision|hookSpecificOutput|continue)"|\\u/;
 
 /**
- * Whether a verdict stands somewhere inside a text: behind a line of a log, between other words, in a
- * list. Whoever printed it meant it, and a no must not be lost because something else was printed too.
+ * Whether a text contains a verdict: behind a line of a log, between other words, in a list. The hook meant
+ * it, and a refusal must not be lost because something else was printed too.
  */
 export function holdsVerdict(text: string): boolean {
   const plain = withoutEscapes(text);

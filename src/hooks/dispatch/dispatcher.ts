@@ -24,7 +24,7 @@ import { type HookFacts, requestFor, type SharedRequest } from './input.js';
 import { cancelledRun, notRun, type RunDeps, runHook, tell, thrownText } from './run.js';
 import { oneLine, seconds, settlesWithin, timeoutFailure, withTimeout } from './timeout.js';
 
-/** What a hook that nobody waited for has to say in the end. */
+/** The result of a hook that ran beside the session. */
 export interface BackgroundResult {
   readonly hook: Hook;
   readonly agent: AgentRef;
@@ -35,7 +35,7 @@ export interface BackgroundResult {
   readonly rewake?: string;
 }
 
-/** Milliseconds: an audit hook of the last call still writes its line, a long one holds nobody up. */
+/** Milliseconds: enough for an audit hook of the last call to write its line. */
 const BESIDE_CLOSE_MS = 1000;
 
 export interface DispatchDeps extends RunDeps {

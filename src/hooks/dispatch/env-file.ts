@@ -156,7 +156,7 @@ export function createHookVariables(): HookVariables {
 function isTaken(name: string, value: string): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) return false;
   if (name === '__proto__') return false;
-  // fail-closed: what makes later commands load or run other code is nobody's to leave behind.
+  // fail-closed: no hook may make later commands load or run other code.
   return !isInternalVariable(name) && runsOtherCode(name) === undefined;
 }
 

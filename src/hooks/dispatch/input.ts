@@ -8,7 +8,7 @@ import type { HookEventName, HookRequest, Occasion } from '../registry/hook.js';
 /** What every hook is told about the session. */
 export interface HookFacts {
   readonly sessionId: string;
-  /** Of the session, whoever is acting in it. */
+  /** Of the session, also when a subagent acts. */
   readonly transcriptPath: string;
   /** One per prompt of a person. */
   readonly promptId?: string | undefined;
@@ -16,7 +16,7 @@ export interface HookFacts {
   readonly effort?: string | undefined;
   /** The agent that the main conversation runs as. */
   readonly mainType?: string | undefined;
-  /** Where the doings of a subagent are written down. */
+  /** The transcript of a subagent. */
   agentTranscriptPath?(agent: AgentRef): string | undefined;
 }
 
@@ -60,7 +60,7 @@ export function requestFor(
     // A field without a value does not replace a common one.
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
   });
-  // A copy: who is asked about a call must not be able to change it behind the gate's back.
+  // A copy, because a callback must not change the call behind the gate's back.
   const input = deepFreeze(JSON.parse(json) as HookRequest['input']);
   const [matched] = occasion.matched;
   const name = matched === undefined ? event : `${event}:${matched}`;

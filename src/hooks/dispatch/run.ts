@@ -192,7 +192,7 @@ function tellLate(
 ): void {
   const isSilent = raw?.kind === 'failed' && (raw.printed ?? '').trim() === '';
   if (isSilent || (raw?.kind === 'process' && raw.exitCode === null)) return;
-  const text = `${hook.event}: ${hook.label} answered after ${seconds(ms)}, when nobody waited any more; what it said was discarded`;
+  const text = `${hook.event}: ${hook.label} answered after ${seconds(ms)}, after its limit, so its answer was discarded`;
   tell(deps, { type: 'notice', level: 'notice', text, tag: 'hook_late' });
 }
 

@@ -7,8 +7,8 @@ export type ConfigChange = HookFields<'ConfigChange'>;
 
 const SOURCES: Readonly<Record<WatchedPath['source'], ConfigChange['source']>> = {
   managed: 'policy_settings',
-  // Hooks know no name for settings of the command line or a host, which belong to whoever started the
-  // program; no hook that guards the person's settings may miss them.
+  // Hooks have no name for settings of the command line or a host. They belong to the user, so hooks that
+  // guard the user's settings see them.
   cli: 'user_settings',
   sdk: 'user_settings',
   user: 'user_settings',

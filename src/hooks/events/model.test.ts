@@ -45,7 +45,7 @@ describe('PreModelSwitch hooks', () => {
     [{ label: 'a', decision: 'deny' }, 'a said no'],
     [{ label: 'a', stop: 'halt' }, 'a wants everything to stop: halt'],
     [{ label: 'a', decision: 'defer' }, 'a puts the decision off'],
-    [{ label: 'a', decision: 'ask' }, 'a wants a person to decide; nobody is here to be asked'],
+    [{ label: 'a', decision: 'ask' }, 'a wants a person to decide; no person can be asked'],
   ])('refuse: %j', async (hook, text) => {
     expect((await switchTo([{ decision: 'allow' }, hook])).refusal).toBe(text);
   });

@@ -27,8 +27,8 @@ export async function beforeModelSwitch(
   if (refusals.length > 0) return refusals.join('\n');
   const question = reports.flatMap((report) => questionOf(report) ?? []).join('\n');
   if (question === '') return undefined;
-  // fail-closed: a question that no person hears is answered with no, and no answer is no yes.
-  if (confirm === undefined) return `${question}; nobody is here to be asked`;
+  // fail-closed: without a person to ask, the answer is no.
+  if (confirm === undefined) return `${question}; no person can be asked`;
   try {
     if ((await orAbort(confirm(question), scene.signal)) === true) return undefined;
     return `${question}; the answer was no`;

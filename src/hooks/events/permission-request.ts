@@ -31,26 +31,26 @@ type Allow = Extract<AskAnswer, { behavior: 'allow' }>;
 type Deny = Extract<AskAnswer, { behavior: 'deny' }>;
 
 /**
- * Puts a question to the PermissionRequest hooks and, at the same time, to whoever is there to be
- * asked. The first decision counts: the question to the person is then withdrawn, the hooks end by
- * themselves unheard. Undefined when nobody can answer.
+ * Asks the PermissionRequest hooks and, at the same time, the person or host. The first decision counts: the
+ * question to the person is then withdrawn; hooks run to their end without effect. Undefined when neither
+ * can answer.
  */
 export function createHookAsker(
   dispatch: HookDispatch,
   deps: PermissionRequestDeps,
 ): (call: GateCall, asker: Asker | undefined) => Asker | undefined {
-  // Questions that are the same are recognised by whom they are put to: one wrapper per asker, and,
-  // as hooks can be for some agents, per agent.
+  // The gate recognises the same question by its asker: one wrapper per asker and, as hooks can be for some
+  // agents, per agent.
   const wrapped = new WeakMap<object, Map<string, Asker>>();
   return (call, asker) => {
     const { agent } = call;
     if (!dispatch.has(EVENT, { agent, matched: namesOf(call) })) return asker;
-    const ofAsker = wrapped.get(asker ?? NOBODY) ?? new Map<string, Asker>();
-    wrapped.set(asker ?? NOBODY, ofAsker);
+    const ofAsker = wrapped.get(asker ?? NO_ASKER) ?? new Map<string, Asker>();
+    wrapped.set(asker ?? NO_ASKER, ofAsker);
     const known = ofAsker.get(agent.path);
     if (known !== undefined) return known;
     const made: Asker = (request) => put(request, asker, () => askHooks(dispatch, deps, request));
-    // Agents come and go; a question that is put once more is the price of forgetting.
+    // Agents come and go; after this limit a question may be asked twice.
     if (ofAsker.size >= MOST_AGENTS) ofAsker.clear();
     ofAsker.set(agent.path, made);
     return made;
@@ -58,7 +58,7 @@ export function createHookAsker(
 }
 
 const MOST_AGENTS = 256;
-const NOBODY = {};
+const NO_ASKER = {};
 
 interface Decided {
   /** Absent when no hook decided. */
@@ -226,8 +226,8 @@ function modeDecides({ tool }: Pick<GateCall, 'tool'>, mode: PermissionMode): bo
 }
 
 /**
- * Tells PermissionDenied hooks of calls that the mode refused without a word of a person. They only
- * watch: the refusal stands. `hint` is for the model.
+ * Asks PermissionDenied hooks about calls that the mode refused without asking a person. They cannot change
+ * the refusal. `hint` is for the model.
  */
 export function createDenialHooks(dispatch: HookDispatch, deps: PermissionRequestDeps) {
   return async (call: GateCall, verdict: GateVerdict): Promise<{ readonly hint?: string }> => {

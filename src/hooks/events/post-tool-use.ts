@@ -39,7 +39,7 @@ export interface FinishedCall {
   /** How long it ran. */
   readonly ms: number;
   readonly signal: AbortSignal;
-  /** Somebody ended it before it was done. */
+  /** It was interrupted before its end. */
   readonly interrupted?: boolean;
   /** Whether an `if` rule fits the call. */
   readonly fits?: FitsRule;

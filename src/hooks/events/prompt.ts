@@ -13,7 +13,7 @@ export interface SubmittedPrompt extends Scene {
   readonly sessionTitle?: string | undefined;
 }
 
-/** A typed command, skill or MCP prompt that stands for a longer text. */
+/** A typed command, skill or MCP prompt that expands to a longer text. */
 export interface ExpandedPrompt extends Scene {
   readonly type: HookFields<'UserPromptExpansion'>['expansion_type'];
   readonly command: string;
@@ -102,7 +102,7 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
   if (stop !== undefined) return { kind: 'stopped', reason: stop };
   const rewrite = rewriteOf(round, prompt);
   if (!rewrite.ok) return blocked([rewrite.error.reason], rewrite.error.by);
-  // Hooks stand in the order of their sources, the strongest first.
+  // Reports are in the order of their sources, the strongest first.
   const [title] = reports.flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
   return {
     kind: 'pass',

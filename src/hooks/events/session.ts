@@ -31,7 +31,7 @@ export async function sessionStart(
   const all = round.reports.map(({ answer }) => answer.fields);
   const messages = all.flatMap((fields) => textIn(fields, 'initialUserMessage') ?? []);
   const isGoingOn = source === 'clear' || source === 'compact';
-  // Hooks stand in the order of their sources, the strongest first.
+  // Reports are in the order of their sources, the strongest first.
   const [title] = isGoingOn ? [] : all.flatMap((fields) => textIn(fields, 'sessionTitle') ?? []);
   return {
     contexts: contextsOf(round),

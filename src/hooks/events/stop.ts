@@ -26,7 +26,7 @@ export type LeavingMove =
   | {
       readonly kind: 'go-on';
       readonly message: string;
-      /** Nobody objects: a hook only has more to say. */
+      /** No hook objects; one adds context. */
       readonly onlyContext?: true;
     }
   /** A hook ends the run here, whatever others say. */

@@ -81,7 +81,7 @@ function neverAsked(events: readonly string[]): readonly string[] {
     });
 }
 
-/** Where a group stands and whom it is for. */
+/** The place of a group of hooks, and the agent it is for. */
 interface Place extends Omit<Sourced<unknown>, 'value'> {
   readonly standing: HookStanding;
   /** `skill:deploy`, in place of the source. */
@@ -91,7 +91,7 @@ interface Place extends Omit<Sourced<unknown>, 'value'> {
   readonly restrictOnly?: boolean;
 }
 
-/** One handler as it stands in its file. */
+/** One handler of a file. */
 interface Declared {
   readonly event: HookEventName;
   readonly place: Place;
@@ -124,7 +124,7 @@ class HookCollector {
     const standing = kind === 'plugin' ? 'plugin' : 'scoped';
     const scope = `${kind}:${name}${agentId === undefined ? '' : `@${agentId}`}`;
     const at: Place = { ...place, standing, scope, agentId };
-    // fail-closed: there may have been a guard in what cannot be read.
+    // fail-closed: unreadable hooks may have contained a guard.
     if (!isRecord(hooks)) this.addGroup('PreToolUse', hooks, at);
     for (const [written, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
       if (own(HOOK_EVENTS, written) === undefined) {
@@ -279,7 +279,7 @@ class HookCollector {
     return originOf({ ...place, file: shown, value: undefined });
   }
 
-  /** Where it stands, so that it is the same in the next snapshot; numbered when two stand in one place. */
+  /** Made of the place, so that it is the same in the next snapshot; numbered when two hooks share one. */
   #idOf({ event, place, index }: Declared, handler: HookHandler): string {
     const base = [
       event,

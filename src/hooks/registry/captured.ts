@@ -34,7 +34,7 @@ interface ScopedCommon {
   readonly restrictOnly?: true;
 }
 
-/** Hooks that do not stand in settings: of a plugin, of a skill once invoked, of an agent while it runs. */
+/** Hooks from outside of settings: of a plugin, of a skill once invoked, of an agent while it runs. */
 export type ScopedHooks = ScopedCommon &
   (
     | { readonly kind: 'plugin' | 'skill'; readonly agentId?: string }
@@ -58,7 +58,7 @@ export interface CapturedHook {
   readonly broken?: HookFailure;
 }
 
-/** A hook that stands in a file and is never asked. */
+/** A hook of a file that is never asked. */
 export interface SkippedHook {
   readonly label: string;
   readonly why: string;
@@ -110,7 +110,7 @@ export interface Matching {
   inherits?(agent: AgentRef): boolean;
   /** Where it does not mean what was written, and what it is taken to mean. */
   readonly notes: readonly string[];
-  /** Why it is not in force at all: an observer that nobody can tell what to look at. */
+  /** Why it is not in force: an observer whose matcher or agents cannot be read. */
   readonly lost?: string;
 }
 
@@ -142,7 +142,7 @@ export function matchingOf({ event, matcher, agents, agentId }: MatchingSpec): M
   return {
     inherits,
     notes,
-    // A guard that cannot tell whom it guards guards every agent; one that only watches is not let loose.
+    // A guard with an unreadable pattern guards every agent; an observer is not run.
     lost: role === 'observe' && isUnreadable ? notes.join('; ') : undefined,
     matches: ({ agent, matched }) =>
       (agentId === undefined || agent.id === agentId) &&
@@ -183,7 +183,7 @@ export function isSwitchedOff(raw: unknown): boolean {
   return isRecord(raw) && raw.enabled === false;
 }
 
-/** Runs beside the session: nobody waits for it, so it decides nothing. */
+/** Runs beside the session: nothing waits for it, so it decides nothing. */
 export function runsBeside(handler: HookHandler): boolean {
   return handler.type === 'command' && (handler.async === true || handler.asyncRewake === true);
 }

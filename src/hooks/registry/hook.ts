@@ -14,7 +14,7 @@ type Declared<Type extends HandlerSettings['type']> =
     : never;
 
 export type CommandHandler = Declared<'command'> & {
-  /** Of a plugin: its directories. Said by whoever loaded it, never by the file. */
+  /** Of a plugin: its directories, set by its loader and never by the file. */
   readonly plugin?: PluginDirectories;
 };
 export type HttpHandler = Declared<'http'>;
@@ -61,9 +61,9 @@ export interface Hook<H extends HookHandler = HookHandler> {
   readonly onFailure: 'block' | 'continue';
   /** `onFailure: "block"` or `portcullis.hookFailure: "strict"`: even exit code 1 is a failure. */
   readonly strict?: boolean;
-  /** Its yes counts for nothing: an administrator lets nobody else's hooks grant. */
+  /** Its yes counts for nothing, because an administrator reserves grants. */
   readonly restrictOnly?: boolean;
-  /** For people and receipts: what it runs and where it stands. */
+  /** For people and receipts: what it runs, with file and line. */
   readonly label: string;
 }
 
@@ -93,7 +93,7 @@ export interface HookFailure {
   readonly repeated?: string;
 }
 
-/** What came out of running a hook, before anybody has read it. */
+/** What came out of running a hook, not yet read. */
 export type HookRaw =
   | {
       readonly kind: 'process';
@@ -130,7 +130,7 @@ export interface HookRequest {
   /** The same as text, made once for all hooks of the event. */
   readonly json: string;
   readonly cwd: string;
-  /** Aborts at the deadline, and when nobody waits for the answer any more. */
+  /** Aborts at the deadline, and when the answer is no longer needed. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly toolUseId?: string;
@@ -190,7 +190,7 @@ export interface HookReport {
   readonly complaint?: string;
   /** It meant to put another output in the place of a tool's, and no replacement came of it. */
   readonly redacts?: boolean;
-  /** Nobody waited for its end. */
+  /** Its answer was no longer needed. */
   readonly cancelled?: boolean;
   readonly exitCode?: number | null;
   readonly stdout?: string;

@@ -34,7 +34,7 @@ export interface HostCallbacks {
   call(request: CallbackRequest): Promise<unknown>;
 }
 
-/** A question that was never put to the host: nobody has seen it, so that nobody let it pass. */
+/** The question never reached the host, so the host did not let it pass. */
 export class HostNotAsked extends Error {}
 
 /** Asks a function of the host, over its channel. */

@@ -6,7 +6,7 @@ import { parseRule, type Rule } from '../../permissions/rules/rules.js';
 import type { SourcedRule } from '../../settings/types.js';
 
 export interface IfRuleDeps {
-  /** What a leading `/` in a path stands for. */
+  /** The directory that a leading `/` in a path means. */
   readonly root: string;
   readonly ignoresCase?: boolean;
   /** Tools of this session beyond the built-in ones. */
@@ -44,7 +44,7 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
   return (view) => async (text) => {
     if (text.trim() === '') return true;
     const rules = parsed(text, view);
-    // fail-closed: nobody can tell which calls are meant, so all are.
+    // fail-closed: an unreadable rule fits every call.
     if (rules === undefined) return true;
     try {
       return await mayFit(rules, view);
@@ -56,7 +56,7 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
   };
 }
 
-/** Whether the rule fits or nobody can tell that it does not. */
+/** Whether the rule fits, or may fit. */
 async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> {
   if ((await findRestriction(rules, view)) !== undefined) return true;
   if (!needsShell(rules, view)) return false;

@@ -35,8 +35,8 @@ export interface CommandRunnerDeps extends CommandContext {
     ask(handler: CommandHandler, request: HookRequest): Promise<HookRaw>;
   };
   /**
-   * A file that the hook stands for and that is not as it was when people accepted the hook;
-   * undefined: there is none. Absent: nobody had to accept the hooks that are run here.
+   * The first file behind the hook that changed since a person accepted it; undefined when none did. Absent:
+   * the hooks that are run here need no acceptance.
    */
   changedScript?(hook: Hook<CommandHandler>): Promise<string | undefined>;
   /** A hook that may write is going to run; returns its end. */
@@ -47,7 +47,7 @@ const STDOUT_BYTES = 1024 * 1024;
 const STDERR_BYTES = 64 * 1024;
 /** A hook that writes more than this is not going to say anything sensible. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
-/** Between the polite signal and the final one. Short: somebody waits for the verdict. */
+/** Between the polite signal and the final one. Short, because a call waits for the verdict. */
 const GRACE_MS = 250;
 
 /**
@@ -59,7 +59,7 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
     const name = `${hook.event}: ${sliceWhole(hook.handler.command, 0, 80)}`;
     const ended = await deps.watch?.(name, request.agent);
     try {
-      // fail-closed: a throw is a failure of the hook as well, so a guard that nothing vouches for refuses.
+      // fail-closed: a throw is a failure of the hook, so an unverified guard refuses.
       const changed = await deps.changedScript?.(hook);
       if (changed !== undefined) return failed('cannot-start', changedText(changed));
       if (hook.handler.persistent) return await deps.persistent.ask(hook.handler, request);
@@ -144,7 +144,7 @@ export interface CommandLaunch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a command hook is started. The error is one line: what stands in the way. */
+/** How a command hook is started. The error is one line: what prevents it. */
 export function commandLaunch(
   context: CommandContext,
   handler: CommandHandler,
@@ -186,7 +186,7 @@ const NEVER = /^OTEL_/;
 
 type Program = Omit<CommandLaunch, 'env'>;
 
-/** The text goes to the shell as it stands: a path with `$( )` in its name is never part of the code. */
+/** The text goes to the shell unchanged: a path with `$( )` in its name is never part of the code. */
 function shellProgram(handler: CommandHandler, context: CommandContext): Program {
   const isWindows = context.platform === 'win32';
   const { command } = handler;

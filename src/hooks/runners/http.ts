@@ -28,7 +28,7 @@ export interface HttpRunnerDeps {
   allowedEnvVars(): readonly string[] | undefined;
 }
 
-/** An answer is a small object; whoever sends more sends something else. */
+/** An answer is a small object; more is something else. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
@@ -159,7 +159,7 @@ function isOddLoopback(hostname: string): boolean {
 }
 
 /**
- * `*` stands for any characters, but only within its part of the address: that of a host reaches
+ * `*` matches any characters, but only within its part of the address: that of a host reaches
  * neither into the path nor out of it, so that `https://*.example.com/*` is about hosts of
  * example.com alone. Without a scheme: either. A port or host that ends the pattern with `*` leaves
  * the path open.

@@ -39,7 +39,7 @@ export function createMcpRunner(deps: McpRunnerDeps): HookRunner<McpToolHandler>
   };
 }
 
-/** Nobody nests the input of a hook as deep as this. */
+/** Deeper nesting of a hook's input is a mistake. */
 const MAX_DEPTH = 32;
 
 function filled(template: Fields, input: Fields): Fields {
@@ -57,7 +57,7 @@ function filled(template: Fields, input: Fields): Fields {
   return fillFields(template, 0);
 }
 
-/** `${tool_input.file_path}` stands for that field of the hook's input; one that is not there for nothing. */
+/** `${tool_input.file_path}` becomes that field of the hook's input, or nothing where it is absent. */
 function interpolated(text: string, input: Fields): string {
   return text.replace(/\$\{([^{}]*)\}/g, (_whole, path: string) => textAt(path, input));
 }

@@ -124,7 +124,7 @@ function readVerdict(text: string): Result<Verdict, string> {
     return err('its "impossible" is neither true nor false');
   }
   const [unknown] = Object.keys(others);
-  // fail-closed: a field that nobody asked for may take back what the others say.
+  // fail-closed: an unknown field may take back what the others say.
   if (unknown !== undefined) return err(`its verdict has the unknown field "${unknown}"`);
   return ok({ kind: 'verdict', ok: verdict, reason, impossible });
 }
@@ -177,9 +177,9 @@ export const VERDICT_TOOL = 'StructuredOutput';
 
 /**
  * What a model is asked: the hook's prompt with the hook's input for `$ARGUMENTS` (`\$ARGUMENTS`
- * stays as it is), or with the input after it. The input stands between marks that nobody who wrote
- * a part of it could have known, so that it cannot end the block and go on as instructions. It is
- * never cut: what is left out could be what matters.
+ * stays as it is), or with the input after it. The input is enclosed in random marks, so that text
+ * in it cannot end the block and continue as instructions. It is never cut: what is left out could be what
+ * matters.
  */
 export function judgePrompt(template: string, json: string): string {
   const mark = `hook-input-${randomBytes(8).toString('hex')}`;

@@ -124,7 +124,8 @@ function whyNot({ hook, broken }: CapturedHook, { all }: ProbeOptions): string |
   if (event === 'WorktreeCreate') return 'it would make a working tree';
   if (runsBeside(handler)) return 'it runs beside the session and decides nothing';
   if (broken !== undefined || handler.type === 'command' || all === true) return undefined;
-  const asks = handler.type === 'prompt' || handler.type === 'agent' ? 'a model' : 'somebody else';
+  const asks =
+    handler.type === 'prompt' || handler.type === 'agent' ? 'a model' : 'a server or the host';
   return `it asks ${asks}, which may cost something`;
 }
 
@@ -215,7 +216,7 @@ const CALLS: Readonly<Record<string, (cwd: string) => Input>> = {
 /** Tools that there is a sample for, the most common ones first. */
 const SAMPLE_TOOLS: readonly string[] = Object.keys(CALLS);
 
-/** What a call of the tool may look like; undefined for tools that nobody can know. */
+/** A sample input for a tool; undefined for an unknown tool. */
 export function sampleCall(tool: string, cwd: string): Input | undefined {
   return Object.hasOwn(CALLS, tool) ? CALLS[tool]?.(cwd) : undefined;
 }

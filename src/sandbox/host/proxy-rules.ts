@@ -71,7 +71,9 @@ export async function judgeTarget(
     return err(`${host} is an IP address, and settings do not name it`);
   }
   if (!isNamed && isInternalName(host)) {
-    return err(`${host} stands for this machine or an inner network, and settings do not name it`);
+    return err(
+      `${host} is a name of this machine or an inner network, and settings do not allow it`,
+    );
   }
   const isAllowed = await rules.allows(host, port).catch(() => false);
   return isAllowed ? ok({ isNamed }) : err(`${host}:${port} is not an allowed host`);

@@ -164,14 +164,14 @@ describe('a restriction of a wrong type stops the start', () => {
   });
 
   it.each([
-    ['{"permissions": {"deny": ["A"]},\n"permissions": {}}', 'fatal 2: `permissions` stands twice'],
-    ['{"permissions": {"deny": ["A"],\n"deny": []}}', 'fatal 2: `permissions.deny` stands twice'],
+    ['{"permissions": {"deny": ["A"]},\n"permissions": {}}', 'fatal 2: `permissions` occurs twice'],
+    ['{"permissions": {"deny": ["A"],\n"deny": []}}', 'fatal 2: `permissions.deny` occurs twice'],
     [
       '{"permissions": {"allow": ["A"],\n"allow": []}}',
-      'warning 2: `permissions.allow` stands twice',
+      'warning 2: `permissions.allow` occurs twice',
     ],
-    ['{"model": "a",\n"model": "b"}', 'warning 2: `model` stands twice'],
-  ])('and so does one that stands twice: %s', (text, problem) => {
+    ['{"model": "a",\n"model": "b"}', 'warning 2: `model` occurs twice'],
+  ])('and so does one that occurs twice: %s', (text, problem) => {
     expect(check(text)).toEqual([expect.stringContaining(problem)]);
   });
 });

@@ -65,7 +65,7 @@ function checkDuplicates(file: SettingsFile): readonly ConfigProblem[] {
     severity: restrictsAt(path) ? 'fatal' : 'warning',
     ...placeOf(file, path),
     line,
-    message: `\`${formatPath(path)}\` stands twice, and only the last one counts.`,
+    message: `\`${formatPath(path)}\` occurs twice, and only the last one counts.`,
     remedy: 'Join the two.',
   }));
 }

@@ -23,7 +23,7 @@ function checkOf(kinds: readonly DeclarationKind[]): TrustCheck {
 
 const HOW = '`portcullis trust` shows and accepts them; --trust accepts them for one run';
 const SERVERS =
-  'of its servers only those are used that somebody has approved by themselves (portcullis mcp list): 1 MCP server (build; .mcp.json:3)';
+  'only servers that a person has approved individually are used (portcullis mcp list): 1 MCP server (build; .mcp.json:3)';
 
 describe('the notice of a folder that is not trusted', () => {
   it('does not say of servers that they are not in force, as one may have been approved', () => {

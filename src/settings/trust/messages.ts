@@ -26,7 +26,7 @@ export function trustNotice(check: TrustCheck): string | undefined {
     ...(servers === ''
       ? []
       : [
-          `of its servers only those are used that somebody has approved by themselves (portcullis mcp list): ${servers}`,
+          `only servers that a person has approved individually are used (portcullis mcp list): ${servers}`,
         ]),
   ];
   return `${why}, so ${held.join('; and ')}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
