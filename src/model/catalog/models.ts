@@ -49,58 +49,45 @@ interface ModelFacts {
 const M = 1_000_000;
 
 function facts(
-  limits: readonly [contextWindow: number, maxOutput: number],
+  [contextWindow, maxOutput]: readonly [number, number],
   thinking: ModelFacts['thinking'],
   { price, effort = true, forcedTool = true }: Partial<ModelFacts>,
 ): ModelFacts {
-  return {
-    contextWindow: limits[0],
-    maxOutput: limits[1],
-    thinking,
-    effort,
-    forcedTool,
-    price,
-  };
+  return { contextWindow, maxOutput, thinking, effort, forcedTool, price };
 }
 
+const LARGE = [M, 128_000] as const;
+const SMALL = [200_000, 64_000] as const;
+
 const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
-  [
-    'claude-fable-5-1',
-    facts([M, 128_000], 'always', { price: price(10, 50, 0.025), forcedTool: false }),
-  ],
-  [
-    'claude-mythos-5-1',
-    facts([M, 128_000], 'always', { price: price(10, 50, 0.025), forcedTool: false }),
-  ],
-  ['claude-fable-5', facts([M, 128_000], 'always', { price: price(10, 50) })],
-  ['claude-mythos-5', facts([M, 128_000], 'always', { price: price(10, 50) })],
-  [
-    'claude-opus-5-5',
-    facts([M, 128_000], 'always', { price: price(4, 20, 0.05), forcedTool: false }),
-  ],
-  ['claude-opus-5', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
-  ['claude-opus-4-8', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
-  ['claude-opus-4-7', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
-  ['claude-opus-4-6', facts([M, 128_000], 'both', { price: price(5, 25) })],
-  ['claude-opus-4-5', facts([200_000, 64_000], 'budget', { price: price(5, 25) })],
+  ['claude-fable-5-1', facts(LARGE, 'always', { price: price(10, 50, 0.025), forcedTool: false })],
+  ['claude-mythos-5-1', facts(LARGE, 'always', { price: price(10, 50, 0.025), forcedTool: false })],
+  ['claude-fable-5', facts(LARGE, 'always', { price: price(10, 50) })],
+  ['claude-mythos-5', facts(LARGE, 'always', { price: price(10, 50) })],
+  ['claude-opus-5-5', facts(LARGE, 'always', { price: price(4, 20, 0.05), forcedTool: false })],
+  ['claude-opus-5', facts(LARGE, 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-8', facts(LARGE, 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-7', facts(LARGE, 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-6', facts(LARGE, 'both', { price: price(5, 25) })],
+  ['claude-opus-4-5', facts(SMALL, 'budget', { price: price(5, 25) })],
   ['claude-opus-4-1', facts([200_000, 32_000], 'budget', { price: price(15, 75), effort: false })],
   ['claude-opus-4', facts([200_000, 32_000], 'budget', { price: price(15, 75), effort: false })],
   [
     'claude-sonnet-5-5',
-    facts([M, 128_000], 'between_tools', { price: price(2, 10, 0.05), forcedTool: false }),
+    facts(LARGE, 'between_tools', { price: price(2, 10, 0.05), forcedTool: false }),
   ],
-  ['claude-sonnet-5', facts([M, 128_000], 'adaptive', { price: price(2, 10) })],
+  ['claude-sonnet-5', facts(LARGE, 'adaptive', { price: price(2, 10) })],
   ['claude-sonnet-4-6', facts([M, 64_000], 'both', { price: price(3, 15) })],
-  ['claude-sonnet-4-5', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
-  ['claude-sonnet-4', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
+  ['claude-sonnet-4-5', facts(SMALL, 'budget', { price: price(3, 15), effort: false })],
+  ['claude-sonnet-4', facts(SMALL, 'budget', { price: price(3, 15), effort: false })],
   [
     'claude-haiku-5-5',
-    facts([M, 128_000], 'adaptive', {
+    facts(LARGE, 'adaptive', {
       price: { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } },
     }),
   ],
-  ['claude-haiku-4-5', facts([200_000, 64_000], 'budget', { price: price(1, 5), effort: false })],
-  ['claude-3-7-sonnet', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
+  ['claude-haiku-4-5', facts(SMALL, 'budget', { price: price(1, 5), effort: false })],
+  ['claude-3-7-sonnet', facts(SMALL, 'budget', { price: price(3, 15), effort: false })],
   ['claude-3-5-sonnet', facts([200_000, 8_192], 'none', { effort: false })],
   ['claude-3-5-haiku', facts([200_000, 8_192], 'none', { price: price(0.8, 4), effort: false })],
 ]);

@@ -27,10 +27,11 @@ export interface AccumulatedMessage {
  * `message_stop`. What arrived before a `retry`, `fallback` or new `message_start` is forgotten.
  */
 export class MessageAccumulator {
-  #id = '';
-  #model = '';
+  id = '';
+  model = '';
+  /** The counts reported so far. */
+  usage: Usage = ZERO_USAGE;
   #requestId: string | undefined;
-  #usage: Usage = ZERO_USAGE;
   #stopReason: ModelStopReason | null = null;
   readonly #open = new Map<number, OpenBlock>();
   readonly #done = new Map<number, DoneBlock>();
@@ -45,10 +46,10 @@ export class MessageAccumulator {
         return undefined;
       case 'message_start':
         this.#reset();
-        this.#id = event.message.id;
-        this.#model = event.message.model;
+        this.id = event.message.id;
+        this.model = event.message.model;
         this.#requestId = event.requestId;
-        this.#usage = mergeUsage(ZERO_USAGE, event.message.usage);
+        this.usage = mergeUsage(ZERO_USAGE, event.message.usage);
         return undefined;
       case 'content_block_start':
         this.#open.set(event.index, openBlock(event.content_block));
@@ -60,24 +61,11 @@ export class MessageAccumulator {
         return this.#close(event.index, { cut: false });
       case 'message_delta':
         this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
-        if (event.usage !== undefined) this.#usage = mergeUsage(this.#usage, event.usage);
+        if (event.usage !== undefined) this.usage = mergeUsage(this.usage, event.usage);
         return undefined;
       default:
         return undefined;
     }
-  }
-
-  get id(): string {
-    return this.#id;
-  }
-
-  get model(): string {
-    return this.#model;
-  }
-
-  /** As far as it is known by now. */
-  get usage(): Usage {
-    return this.#usage;
   }
 
   /** The answer, with blocks that were never closed taken for cut off. */
@@ -92,11 +80,11 @@ export class MessageAccumulator {
         malformed.set(done.block.id, broken);
     }
     return {
-      id: this.#id,
-      model: this.#model,
+      id: this.id,
+      model: this.model,
       content,
       stopReason: this.#stopReason,
-      usage: this.#usage,
+      usage: this.usage,
       malformed,
       requestId: this.#requestId,
     };
@@ -114,10 +102,10 @@ export class MessageAccumulator {
   }
 
   #reset(): void {
-    this.#id = '';
-    this.#model = '';
+    this.id = '';
+    this.model = '';
     this.#requestId = undefined;
-    this.#usage = ZERO_USAGE;
+    this.usage = ZERO_USAGE;
     this.#stopReason = null;
     this.#open.clear();
     this.#done.clear();
@@ -187,7 +175,7 @@ export class MessageAccumulator {
   }
 
   #toolId(given: unknown, index: number): string {
-    let id = typeof given === 'string' && given !== '' ? given : `toolu_${this.#id}_${index}`;
+    let id = typeof given === 'string' && given !== '' ? given : `toolu_${this.id}_${index}`;
     // The suffix may itself make an id that was given to another call.
     while (this.#ids.has(id)) id = `${id}_${index}`;
     this.#ids.add(id);

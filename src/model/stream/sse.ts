@@ -14,9 +14,11 @@ export class SseParser {
   readonly #parser: EventSourceParser;
   #messages: string[] = [];
   #received = 0;
-  #unknown = '';
+  /** The beginning of received text that is no server-sent event, for an error message. */
+  unknown = '';
   #isSniffed = false;
-  #document: string | undefined;
+  /** The body so far, if it is not an event stream. */
+  document: string | undefined;
 
   constructor() {
     this.#parser = createParser({
@@ -28,8 +30,8 @@ export class SseParser {
         if (type === 'max-buffer-size-exceeded') {
           throw new Error('the server sends a message without end');
         }
-        if (type !== 'unknown-field' || this.#unknown.length >= SAMPLE_CHARS) return;
-        this.#unknown = `${this.#unknown}${line}\n`.slice(0, SAMPLE_CHARS);
+        if (type !== 'unknown-field' || this.unknown.length >= SAMPLE_CHARS) return;
+        this.unknown = `${this.unknown}${line}\n`.slice(0, SAMPLE_CHARS);
       },
     });
   }
@@ -39,32 +41,22 @@ export class SseParser {
     this.#received += text.length;
     if (this.#received > MAX_STREAM_CHARS)
       throw new Error('the server sends an answer without end');
-    if (this.#document !== undefined) {
-      this.#document += text;
+    if (this.document !== undefined) {
+      this.document += text;
       return [];
     }
     // `trimStart` also takes a byte order mark away.
     const first = text.trimStart();
     if (!this.#isSniffed && first === '') return [];
-    if (!this.#isSniffed && /^[{[<]/.test(first)) this.#document = text;
+    if (!this.#isSniffed && /^[{[<]/.test(first)) this.document = text;
     else this.#parser.feed(this.#isSniffed ? text : first);
     this.#isSniffed = true;
     return this.#messages.splice(0);
-  }
-
-  /** The body so far, if it is not an event stream. */
-  get document(): string | undefined {
-    return this.#document;
   }
 
   /** What the stream left unfinished: a message without its blank line. */
   end(): string[] {
     this.#parser.feed('\n\n');
     return this.#messages.splice(0);
-  }
-
-  /** The beginning of what was received and is no server-sent event, for an error message. */
-  get unknown(): string {
-    return this.#unknown;
   }
 }

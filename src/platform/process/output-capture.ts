@@ -15,36 +15,29 @@ export class OutputCapture {
   #head: Buffer[] = [];
   #tail: Buffer[] = [];
   #tailBytes = 0;
-  #bytes = 0;
-  #truncated = false;
+  /** All bytes received, kept or not. */
+  bytes = 0;
+  truncated = false;
 
   constructor(options: CaptureOptions) {
     this.#cap = options.cap;
     this.#spill = options.spill;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get truncated(): boolean {
-    return this.#truncated;
-  }
-
   push(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#truncated || this.#spill?.fromStart) this.#spill?.write(chunk);
-    if (this.#truncated) {
+    this.bytes += chunk.length;
+    if (this.truncated || this.#spill?.fromStart) this.#spill?.write(chunk);
+    if (this.truncated) {
       this.#pushTail(chunk);
       return;
     }
     this.#head.push(chunk);
-    if (this.#bytes > this.#cap) this.#overflow();
+    if (this.bytes > this.#cap) this.#overflow();
   }
 
   /** Bytes that are not UTF-8 come out as replacement characters; no character is cut. */
   text(): string {
-    if (!this.#truncated) {
+    if (!this.truncated) {
       const [only] = this.#head;
       if (only === undefined) return '';
       return (this.#head.length === 1 ? only : Buffer.concat(this.#head)).toString('utf8');
@@ -52,12 +45,12 @@ export class OutputCapture {
     const head = withoutCutEnd(Buffer.concat(this.#head));
     const all = Buffer.concat(this.#tail);
     const tail = withoutCutStart(all.subarray(Math.max(0, all.length - this.#tailCap())));
-    const missing = this.#bytes - head.length - tail.length;
+    const missing = this.bytes - head.length - tail.length;
     return `${head.toString('utf8')}\n… [${missing} bytes left out] …\n${tail.toString('utf8')}`;
   }
 
   #overflow(): void {
-    this.#truncated = true;
+    this.truncated = true;
     const all = Buffer.concat(this.#head);
     if (!this.#spill?.fromStart) this.#spill?.write(all);
     const headCap = this.#cap - this.#tailCap();
