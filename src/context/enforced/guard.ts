@@ -1,5 +1,6 @@
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import type { CallView } from '../../permissions/gate/view.js';
+import { effectRestriction } from '../../permissions/guards/effects.js';
 import type { TakenDirectory } from '../../permissions/paths/tree-restriction.js';
 import { hasPathRules, patternsOf, restrictingPath } from '../../permissions/rules/list.js';
 import { findRestriction } from '../../permissions/rules/match.js';
@@ -68,7 +69,9 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
 async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Finding> {
   const lists = [rules.deny, rules.ask];
   for (const decision of ['deny', 'ask'] as const) {
-    const found = await findRestriction(rules[decision], view);
+    const found =
+      (await findRestriction(rules[decision], view)) ??
+      (await effectRestriction(rules[decision], view));
     if (found !== undefined) return findingOf(decision, found);
     const rule = restrictingPath(rules[decision], named.expanded);
     if (rule !== undefined) return findingOf(decision, { rule, sure: 'yes' });
@@ -117,7 +120,7 @@ function takenIn(
 
 /** fail-closed: a path that is decided at run time may be in any folder, one without loaded rules too. */
 function maybeThere({ deny, ask }: RuleSet, unknown: string): Finding {
-  const rule = [...deny, ...ask].find(({ spec }) => spec.kind === 'path');
+  const rule = [...deny, ...ask].find(({ spec }) => spec.kind === 'path' || spec.kind === 'effect');
   return rule === undefined
     ? NOTHING
     : doubt(`it cannot be checked against ${rule.label}: ${unknown}`, rule);
@@ -138,11 +141,12 @@ function nameOf({ label, text, origin }: Rule) {
   return { source: label, rule: { text, source: origin.source } };
 }
 
-/** Whether a path rule may cover something in a directory for this access. */
+/** Whether a rule on paths or effects may cover something in a directory for this access. */
 export function ruleInside(
   { spec }: Rule,
   { directory, access }: { readonly directory: string; readonly access: 'read' | 'write' },
 ): boolean {
+  if (spec.kind === 'effect') return access === 'write';
   // What may not be read may not be written either.
   if (spec.kind !== 'path' || (spec.access === 'write' && access === 'read')) return false;
   return patternsOf(spec).some((pattern) => {

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.js';
 import type { CallView } from '../../permissions/gate/view.js';
+import { effectRestriction } from '../../permissions/guards/effects.js';
 import { hasPathRules, restrictingPath } from '../../permissions/rules/list.js';
 import { findRestriction, needsShell } from '../../permissions/rules/match.js';
 import { parseRule, type Rule } from '../../permissions/rules/rules.js';
@@ -59,6 +60,7 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
 /** Whether the rule fits, or may fit. */
 async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> {
   if ((await findRestriction(rules, view)) !== undefined) return true;
+  if ((await effectRestriction(rules, view)) !== undefined) return true;
   if (!needsShell(rules, view)) return false;
   const reading = await view.shell();
   // fail-closed: code that cannot be followed may do what is looked for.

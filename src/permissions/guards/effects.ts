@@ -2,7 +2,7 @@ import { isInside } from '../../platform/fs/paths.js';
 import { type Finding, NOTHING } from '../gate/guard.js';
 import { isHarmless } from '../gate/resolvers.js';
 import type { CallView, TouchedPath } from '../gate/view.js';
-import type { EffectName, Rule } from '../rules/rule.js';
+import type { EffectName, RestrictionMatch, Rule } from '../rules/rule.js';
 import { removals, simpleFileUse } from '../shell/effects/uses.js';
 import type { ShellReading, ShellWord } from '../shell/model.js';
 
@@ -24,29 +24,35 @@ export function effectOf({ spec }: Rule): EffectName | undefined {
 
 /** Asks about, or refuses, what a call is going to do to files as far as that can be seen beforehand. */
 export async function expectedEffect(view: CallView): Promise<Finding> {
-  let question: Finding | undefined;
-  for (const rule of effectRulesIn(view.rules.deny)) {
-    const sure = await isExpected(view, rule);
-    if (sure === 'yes') {
-      return { decision: 'deny', refusal: 'rule', reason: rule.text, source: rule.label };
-    }
-    // fail-closed: where nobody can tell, a person decides.
-    if (sure === 'maybe') question ??= asks(rule, sure);
+  const denied = await effectRestriction(view.rules.deny, view);
+  if (denied?.sure === 'yes') {
+    const { text, label } = denied.rule;
+    return { decision: 'deny', refusal: 'rule', reason: text, source: label };
   }
-  for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
-    const sure = await isExpected(view, rule);
-    if (sure === 'no') continue;
-    return { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
-  }
-  return question ?? NOTHING;
+  // fail-closed: where nobody can tell, a person decides.
+  if (denied !== undefined) return asks(denied);
+  const asked = await effectRestriction(view.rules.ask, view);
+  if (asked === undefined) return NOTHING;
+  const { text, origin } = asked.rule;
+  return { ...asks(asked), rule: { text, source: origin.source } };
 }
 
-async function isExpected(view: CallView, rule: Rule): Promise<Sure> {
-  const effect = effectOf(rule);
-  return effect === undefined ? 'no' : await expected(view, effect);
+/** An effect rule of a list that surely covers the call, else one that may. */
+export async function effectRestriction(
+  rules: readonly Rule[],
+  view: CallView,
+): Promise<RestrictionMatch | undefined> {
+  let doubt: RestrictionMatch | undefined;
+  for (const rule of effectRulesIn(rules)) {
+    const effect = effectOf(rule);
+    const sure = effect === undefined ? 'no' : await expected(view, effect);
+    if (sure === 'yes') return { rule, sure };
+    if (sure === 'maybe') doubt ??= { rule, sure };
+  }
+  return doubt;
 }
 
-function asks(rule: Rule, sure: 'yes' | 'maybe'): Finding {
+function asks({ rule, sure }: RestrictionMatch): Finding {
   const effect = effectOf(rule) ?? 'writes';
   const how = sure === 'yes' ? 'it' : 'nobody can tell beforehand whether it';
   const reason = `${how} ${EFFECT_WORDS[effect]}, which the rule ${rule.label} is about`;
