@@ -1,13 +1,13 @@
 import { err, ok, type Result } from '../lib/result.js';
-import type { BudgetNode, Draw } from './node.js';
+import type { BudgetNode, Charge } from './node.js';
 import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
 
 /** A request for a model call, and what must be left for the last turn after it. */
-export type Ask = Omit<Draw, 'own'>;
+export type BudgetRequest = Omit<Charge, 'own'>;
 
 /** An amount set aside for one call, replaced by its real usage as that is booked. */
 export interface Reservation {
-  /** The index of the granted ask. */
+  /** The index of the granted request. */
   readonly index: number;
   /** What the call may use. */
   readonly call: Amounts;
@@ -47,28 +47,28 @@ export class BudgetAccount {
   }
 
   /**
-   * Reserves the first ask that fits into every budget up to the root. Waits while one could fit after
+   * Reserves the first request that fits into every budget up to the root. Waits while one could fit after
    * running calls end; returns an error when none can, or `undefined` as the error when `signal` aborts.
    */
   async reserve(
-    asks: readonly Ask[],
+    requests: readonly BudgetRequest[],
     signal: AbortSignal,
   ): Promise<Result<Reservation, Shortage | undefined>> {
     for (;;) {
       if (signal.aborted) return err(undefined);
-      const index = asks.findIndex((ask) => this.#shortage(ask, 'now') === undefined);
-      const fits = asks[index];
+      const index = requests.findIndex((request) => this.#shortage(request, 'now') === undefined);
+      const fits = requests[index];
       if (fits !== undefined) return ok(this.#grant(fits, index));
-      const last = asks.at(-1);
+      const last = requests.at(-1);
       const never = last === undefined ? undefined : this.#shortage(last, 'ever');
       if (never !== undefined || last === undefined) return err(never);
       await nextChange(this.#parts.waiting, signal);
     }
   }
 
-  /** Why this ask can never be granted, even if the running calls used nothing. */
-  shortOf(ask: Ask): Shortage | undefined {
-    return this.#shortage(ask, 'ever');
+  /** Why this request can never be granted, even if the running calls used nothing. */
+  shortOf(request: BudgetRequest): Shortage | undefined {
+    return this.#shortage(request, 'ever');
   }
 
   /** The time budget that ends first. */
@@ -105,25 +105,25 @@ export class BudgetAccount {
     this.#kept = amounts;
   }
 
-  #shortage(ask: Ask, when: 'now' | 'ever'): Shortage | undefined {
+  #shortage(request: BudgetRequest, when: 'now' | 'ever'): Shortage | undefined {
     const { chain, own } = this.#parts;
-    const draw: Draw = { ...ask, own: this.#kept };
+    const charge: Charge = { ...request, own: this.#kept };
     for (const node of chain) {
-      const found = node.shortage(own, draw, when);
+      const found = node.shortage(own, charge, when);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  #grant(ask: Ask, index: number): Reservation {
+  #grant(request: BudgetRequest, index: number): Reservation {
     const { chain, wake } = this.#parts;
     // The kept amount is offered to this call and comes back when it ends.
     this.#keep(NOTHING);
-    let held = plus(ask.call, ask.keep);
+    let held = plus(request.call, request.keep);
     for (const node of chain) node.reserved = plus(node.reserved, held);
     return {
       index,
-      call: ask.call,
+      call: request.call,
       book(used, unpriced) {
         // Used amounts are no longer reserved.
         const part = lesser(held, used);

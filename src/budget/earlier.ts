@@ -2,7 +2,7 @@ import type { Usage } from '../protocol/content.js';
 import { type Amounts, NOTHING, nanosOf, plus } from './units.js';
 
 /** What an agent used in earlier processes, excluding its descendants. */
-export interface EarlierUse {
+export interface AgentUsage {
   readonly path: string;
   readonly calls: readonly { readonly model: string; readonly usage: Usage }[];
   /** When it was working. */
@@ -16,7 +16,7 @@ export interface Span {
 }
 
 /** Usage of earlier processes, counted when a budget is opened again. */
-export interface Past {
+export interface PriorUsage {
   readonly spent: Amounts;
   /** The model of a call whose price is not known. */
   readonly unpriced: string | undefined;
@@ -26,11 +26,11 @@ export interface Past {
 }
 
 /** Sums what an agent and all its descendants used. */
-export function pastOf(
-  uses: readonly EarlierUse[],
+export function priorUsageOf(
+  uses: readonly AgentUsage[],
   path: string,
   price: (model: string, usage: Usage) => number | undefined,
-): Past {
+): PriorUsage {
   const below = uses.filter((use) => use.path.startsWith(`${path}/`));
   const all = [...uses.filter((use) => use.path === path), ...below];
   let spent = NOTHING;
@@ -53,7 +53,7 @@ export function tokensIn(usage: Usage): number {
 }
 
 /** The time in which agents worked; overlapping spans count once. */
-function secondsIn(uses: readonly EarlierUse[]): number {
+function secondsIn(uses: readonly AgentUsage[]): number {
   const spans = uses.flatMap(({ work }) => work).sort((a, b) => a.from - b.from);
   let total = 0;
   let until = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../model/client.js';
 import type { Message, Usage } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
-import type { Ask } from './account.js';
+import type { BudgetRequest } from './account.js';
 import { type Amounts, NOTHING, nanosOf } from './units.js';
 
 /** Rough token counts of a request. */
@@ -19,7 +19,7 @@ interface EstimateParts {
   now(): number;
 }
 
-export interface SizedAsk extends Ask {
+export interface SizedRequest extends BudgetRequest {
   readonly maxTokens: number;
 }
 
@@ -67,44 +67,47 @@ export class CallEstimate {
     return this.#kept;
   }
 
-  /** Asks for a normal call, the longest answer first, then shorter ones. */
-  asks(request: ModelRequest): readonly SizedAsk[] {
+  /** Requests for a normal call, the longest answer first, then shorter ones. */
+  turnRequests(request: ModelRequest): readonly SizedRequest[] {
     const { model } = request;
     const input = this.#inputOf(request);
     const thinking = thinkingOf(request);
     return answerSizes(request.maxTokens, LEAST_ANSWER + thinking).map((maxTokens) => {
       const keep = this.#lastTurn(model, input.warm + input.fresh + maxTokens, thinking);
-      return { ...this.#ask(model, this.#amounts(model, input, maxTokens), keep), maxTokens };
+      return {
+        ...this.#budgetRequest(model, this.#amounts(model, input, maxTokens), keep),
+        maxTokens,
+      };
     });
   }
 
-  /** Asks for the last call, which may use what was kept for it. */
-  lastAsks(request: ModelRequest): readonly SizedAsk[] {
+  /** Requests for the last call, which may use what was kept for it. */
+  lastTurnRequests(request: ModelRequest): readonly SizedRequest[] {
     const { model } = request;
     const input = this.#inputOf(request);
     const thinking = thinkingOf(request);
     const most = Math.min(request.maxTokens, LAST_ANSWER + thinking);
     return answerSizes(most, LEAST_LAST_ANSWER + thinking).map((maxTokens) => ({
-      ...this.#ask(model, this.#amounts(model, input, maxTokens), NOTHING),
+      ...this.#budgetRequest(model, this.#amounts(model, input, maxTokens), NOTHING),
       maxTokens,
     }));
   }
 
-  /** The ask for a side call: one size, and the kept amount stays kept. */
-  sideAsk(request: ModelRequest): SizedAsk {
+  /** The request for a side call: one size, and the kept amount stays kept. */
+  sideRequest(request: ModelRequest): SizedRequest {
     const { model, maxTokens } = request;
     const call = this.#amounts(model, this.#inputOf(request), maxTokens);
-    return { ...this.#ask(model, call, this.#kept), maxTokens };
+    return { ...this.#budgetRequest(model, call, this.#kept), maxTokens };
   }
 
   /** The least that the next call will take before its request is known; undefined before the first call. */
-  next(): Ask | undefined {
+  next(): BudgetRequest | undefined {
     if (this.#known === undefined) return undefined;
     const { model, input, output, thinking, isCached } = this.#known;
     const size = LEAST_ANSWER + thinking;
     const before = isCached ? { warm: input, fresh: output } : { warm: 0, fresh: input + output };
     const keep = this.#lastTurn(model, input + output + size, thinking);
-    return this.#ask(model, this.#amounts(model, before, size), keep);
+    return this.#budgetRequest(model, this.#amounts(model, before, size), keep);
   }
 
   /** Learns from a turn's usage, and keeps enough for one more turn from now on. */
@@ -145,11 +148,11 @@ export class CallEstimate {
       cache_read_input_tokens: warm,
       output_tokens: output,
     });
-    // A model without a price is marked in the ask, so that a budget in dollars refuses it.
+    // A model without a price is marked in the request, so that a budget in dollars refuses it.
     return { turns: 1, tokens: fresh + warm + output, nanoUsd: nanosOf(usd ?? 0) };
   }
 
-  #ask(model: string, call: Amounts, keep: Amounts): Ask {
+  #budgetRequest(model: string, call: Amounts, keep: Amounts): BudgetRequest {
     const isPriced = this.#parts.price(model, ZERO_USAGE) !== undefined;
     return { call, keep, unpriced: isPriced ? undefined : model };
   }

@@ -1,4 +1,4 @@
-import type { Past } from './earlier.js';
+import type { PriorUsage } from './earlier.js';
 import {
   type Amounts,
   BUDGET_UNITS,
@@ -13,7 +13,7 @@ import {
   usdOf,
 } from './units.js';
 
-export interface Draw {
+export interface Charge {
   readonly call: Amounts;
   /** To be kept for the last turn. */
   readonly keep: Amounts;
@@ -73,7 +73,7 @@ export class BudgetNode {
   }
 
   /** Adds the usage of earlier processes. */
-  recall(past: Past): void {
+  recall(past: PriorUsage): void {
     this.spent = plus(this.spent, past.spent);
     this.unpriced ??= past.unpriced;
     this.started += past.started;
@@ -115,13 +115,13 @@ export class BudgetNode {
    */
   shortage(
     owner: BudgetNode | undefined,
-    draw: Draw,
+    charge: Charge,
     when: 'now' | 'ever' | 'least',
   ): Shortage | undefined {
     const limits = this.limitsFor(owner);
     const { path } = this;
     // fail-closed: a budget that cannot be counted is used up.
-    const unpriced = draw.unpriced ?? this.unpriced;
+    const unpriced = charge.unpriced ?? this.unpriced;
     if (limits.usd !== undefined && unpriced !== undefined) {
       return { unit: 'usd', limit: limits.usd, left: 0, path, unpriced };
     }
@@ -134,8 +134,8 @@ export class BudgetNode {
       const limit = most[unit];
       if (limit === undefined) continue;
       const busy = when === 'now' ? this.reserved[unit] : 0;
-      const left = limit - this.spent[unit] - this.kept[unit] + draw.own[unit] - busy;
-      const wanted = when === 'least' ? 1 : draw.call[unit] + draw.keep[unit];
+      const left = limit - this.spent[unit] - this.kept[unit] + charge.own[unit] - busy;
+      const wanted = when === 'least' ? 1 : charge.call[unit] + charge.keep[unit];
       if (wanted <= left) continue;
       return unit === 'nanoUsd'
         ? { unit: 'usd', limit: usdOf(limit), left: usdOf(left), path }

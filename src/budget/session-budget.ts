@@ -3,7 +3,7 @@ import type { InputMessage } from '../loop/types.js';
 import type { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { AgentSpent } from '../protocol/session-events.js';
-import { type EarlierUse, pastOf } from './earlier.js';
+import { type AgentUsage, priorUsageOf } from './earlier.js';
 import { type AccountRow, accountRows } from './rows.js';
 import { type AgentSpending, createSpending, type SpendingParts } from './spending.js';
 import { BudgetTree, type BudgetTreeOptions, type OpenHow } from './tree.js';
@@ -25,7 +25,7 @@ export interface SessionBudget {
   /** Whether the session as a whole is limited. */
   readonly isLimited: boolean;
   /** Adds the usage of earlier processes; called once, before one of their agents is resumed. */
-  recall(uses: readonly EarlierUse[]): void;
+  recall(uses: readonly AgentUsage[]): void;
   /** What every agent used, excluding its descendants; the rows add up to the total. */
   rows(): readonly AccountRow[];
   /** What one agent used, excluding its descendants, and what it has left. */
@@ -54,7 +54,7 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
       return ok(createSpending(account.value, spending, { isChild: true }));
     },
     isLimited: hasLimit(parts.limits),
-    recall: (uses) => tree.recall((path) => pastOf(uses, path, parts.price)),
+    recall: (uses) => tree.recall((path) => priorUsageOf(uses, path, parts.price)),
     spent(path) {
       const totals = ledger.of(path);
       return {

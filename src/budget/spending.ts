@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Usage } from '../protocol/content.js';
 import type { BudgetAccount, Reservation } from './account.js';
 import { tokensIn } from './earlier.js';
-import { CallEstimate, type SizedAsk, type TokenEstimate } from './estimate.js';
+import { CallEstimate, type SizedRequest, type TokenEstimate } from './estimate.js';
 import { NOTHING, nanosOf, quantity, type Shortage, shortageWords } from './units.js';
 
 export interface SpendingParts {
@@ -183,16 +183,16 @@ type Admission = Promise<Result<Admitted, ModelFailure>>;
 async function turn(state: State, request: ModelRequest, signal: AbortSignal): Admission {
   const { account, estimate, parts } = state;
   if (state.phase === 'running') {
-    const asks = estimate.asks(request);
-    const granted = await account.reserve(asks, signal);
-    if (granted.ok) return ok(admitted(request, asks, granted.value));
+    const sizes = estimate.turnRequests(request);
+    const granted = await account.reserve(sizes, signal);
+    if (granted.ok) return ok(admitted(request, sizes, granted.value));
     if (granted.error === undefined) return err(ABORTED);
     state.short = granted.error;
   }
   const wasTold = state.phase === 'told';
   const { short } = state;
-  const asks = estimate.lastAsks(request);
-  const granted = await account.reserve(asks, signal);
+  const sizes = estimate.lastTurnRequests(request);
+  const granted = await account.reserve(sizes, signal);
   if (!granted.ok) {
     if (granted.error === undefined) return err(ABORTED);
     finish(state, granted.error);
@@ -201,22 +201,22 @@ async function turn(state: State, request: ModelRequest, signal: AbortSignal): A
   state.phase = 'over';
   const text = short === undefined || wasTold ? undefined : parts.note(lastTurnText(short));
   return ok(
-    admitted(text === undefined ? request : withLastWord(request, text), asks, granted.value),
+    admitted(text === undefined ? request : withLastWord(request, text), sizes, granted.value),
   );
 }
 
 async function side(state: State, request: ModelRequest, signal: AbortSignal): Admission {
-  const granted = await state.account.reserve([state.estimate.sideAsk(request)], signal);
+  const granted = await state.account.reserve([state.estimate.sideRequest(request)], signal);
   if (granted.ok) return ok({ request, reservation: granted.value });
   return err(granted.error === undefined ? ABORTED : refusal(granted.error));
 }
 
 function admitted(
   request: ModelRequest,
-  asks: readonly SizedAsk[],
+  sizes: readonly SizedRequest[],
   reservation: Reservation,
 ): Admitted {
-  const maxTokens = asks[reservation.index]?.maxTokens ?? request.maxTokens;
+  const maxTokens = sizes[reservation.index]?.maxTokens ?? request.maxTokens;
   return {
     request: maxTokens === request.maxTokens ? request : { ...request, maxTokens },
     reservation,

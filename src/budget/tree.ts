@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../lib/result.js';
 import type { Clock } from '../platform/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { BudgetAccount } from './account.js';
-import type { Past } from './earlier.js';
+import type { PriorUsage } from './earlier.js';
 import { BudgetNode } from './node.js';
 import {
   type BudgetLimits,
@@ -41,7 +41,7 @@ export class BudgetTree {
   /** By path: the budgets an agent draws on, its own last. */
   readonly #chains = new Map<string, readonly BudgetNode[]>();
   readonly #waiting = new Set<() => void>();
-  #pastAt: ((path: string) => Past) | undefined;
+  #pastAt: ((path: string) => PriorUsage) | undefined;
 
   constructor({ limits, below = {}, clock }: BudgetTreeOptions) {
     this.#now = clock.monotonic;
@@ -85,7 +85,7 @@ export class BudgetTree {
   }
 
   /** Adds the usage of earlier processes, at a path and below; called once, before one of their agents is resumed. */
-  recall(past: (path: string) => Past): void {
+  recall(past: (path: string) => PriorUsage): void {
     this.#pastAt = past;
     this.#root.recall(past(this.#root.path));
   }

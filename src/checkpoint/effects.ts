@@ -1,4 +1,4 @@
-import { quoteMarks } from '../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../lib/text/reserved-tags.js';
 import { visible } from '../lib/text/visible.js';
 import type { GateVerdict } from '../permissions/gate/types.js';
 import { effectOf } from '../permissions/guards/effects.js';
@@ -108,7 +108,7 @@ export async function holdTo(
 const REDO = 'A person gets it back with `portcullis rewind redo`.';
 
 function shown(path: string): string {
-  return quoteMarks(visible(path));
+  return escapeReservedTags(visible(path));
 }
 
 async function takeBack(

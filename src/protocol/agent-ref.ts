@@ -19,12 +19,12 @@ export interface AgentRef {
   readonly untrusted?: true;
 }
 
-/** The type of an agent for which none is named, and a second name of it, which others use. */
+/** The default agent type, and the alias that other programs use for it. */
 export const DEFAULT_AGENT = 'general-purpose';
 export const DEFAULT_AGENT_ALIAS = 'claude';
 
 /** No agent in particular: only rules that hold for all agents apply to it. */
-export const EVERYBODY: AgentRef = { id: '', type: '', path: '', depth: 0, background: false };
+export const ANY_AGENT: AgentRef = { id: '', type: '', path: '', depth: 0, background: false };
 
 export const MAIN_AGENT: AgentRef = {
   id: 'main',

@@ -2,7 +2,7 @@ import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import type { MentionedPlace } from '../../context/prompt/mention-places.js';
 import { err, type Result } from '../../lib/result.js';
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import { visible } from '../../lib/text/visible.js';
 import { type ResultBlock, textOf, type UserBlock } from '../../protocol/content.js';
 import { listingTool } from '../../tools/files/directory-listing.js';
@@ -48,7 +48,7 @@ export async function attachedFiles(
   const contexts: string[] = [];
   const seen: SeenFiles[number][] = [];
   const fail = (name: string, why: string): void => {
-    const failure = quoteMarks(`${name} was not attached: ${why}`);
+    const failure = escapeReservedTags(`${name} was not attached: ${why}`);
     parts.tell(failure);
     blocks.push({ type: 'text', text: `[${failure}]` });
   };
@@ -120,7 +120,7 @@ function marked(
 ): { readonly blocks: readonly UserBlock[]; readonly seen: SeenFiles } {
   let isExact = true;
   const quoted = (text: string): string => {
-    const safe = quoteMarks(text);
+    const safe = escapeReservedTags(text);
     isExact &&= safe === text;
     return safe;
   };

@@ -1,7 +1,7 @@
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { PortcullisError } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import type { InputMessage } from '../../loop/types.js';
 import { expandHome, homeDirectory, isInside } from '../../platform/fs/paths.js';
 import { isRunByAgent } from '../../platform/process/run-by-agent.js';
@@ -59,9 +59,9 @@ export async function typedShell(
 /** The command and its output as the model reads them with the next prompt. */
 function shellText(command: string, { block }: ToolCallResult): string {
   const { content, is_error: failed } = block;
-  const words = quoteMarks(typeof content === 'string' ? content : textOf(content));
+  const words = escapeReservedTags(typeof content === 'string' ? content : textOf(content));
   const [output, errors] = failed === true ? ['', words] : [words, ''];
-  return `<bash-input>${quoteMarks(command)}</bash-input>\n<bash-stdout>${output}</bash-stdout><bash-stderr>${errors}</bash-stderr>`;
+  return `<bash-input>${escapeReservedTags(command)}</bash-input>\n<bash-stdout>${output}</bash-stdout><bash-stderr>${errors}</bash-stderr>`;
 }
 
 const NAMED_IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -3,7 +3,7 @@ import { booleanOf, canonicalName, listOf, textOf } from '../../lib/frontmatter/
 import { isRecord } from '../../lib/own.js';
 import { nearest } from '../../lib/text/nearest.js';
 import { isAbsolute, normalise, toPosix } from '../../platform/fs/paths.js';
-import { oddHookEvent } from '../../protocol/hooks/hook-events.js';
+import { classifyHookEventName } from '../../protocol/hooks/hook-events.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../../skills/discovery/names.js';
@@ -111,7 +111,7 @@ function readHooks(
   if (value === null) return undefined;
   if (!isRecord(value)) return error('"hooks" is no map');
   for (const event of Object.keys(value)) {
-    const odd = oddHookEvent(event);
+    const odd = classifyHookEventName(event);
     if (odd === undefined) continue;
     const lost = `its hooks at "${oneLine(event)}" never run`;
     const hint =

@@ -1,4 +1,4 @@
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import { sliceWhole } from '../../lib/text/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -99,7 +99,7 @@ export function watchShells(
 export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {
   const how =
     shell.exitCode === null ? (shell.signal ?? 'no exit code') : `exit code ${shell.exitCode}`;
-  const name = quoteMarks(shell.description ?? sliceWhole(shell.command, 0, 80));
+  const name = escapeReservedTags(shell.description ?? sliceWhole(shell.command, 0, 80));
   const text = [
     '<task-notification>',
     `<task-id>${shell.id}</task-id>`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type EarlierUse, pastOf } from '../../budget/earlier.js';
+import { type AgentUsage, priorUsageOf } from '../../budget/earlier.js';
 import { UsageLedger } from '../../model/usage.js';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
 import { SYNTHETIC_MODEL } from '../../session/recorder.js';
@@ -56,7 +56,7 @@ describe('what a transcript says that was used up', () => {
       compactMetadata: { trigger: 'auto', preTokens: 500 },
     };
     const main = use('main', [prompt(0), answer(1, 'a'), answer(1, 'a'), answer(3, 'b'), boundary]);
-    expect(pastOf([main], 'main', price)).toMatchObject({
+    expect(priorUsageOf([main], 'main', price)).toMatchObject({
       spent: { turns: 3, tokens: 20 + 20 + 500, nanoUsd: 520e9 },
       unpriced: undefined,
     });
@@ -71,7 +71,7 @@ describe('what a transcript says that was used up', () => {
   it('counts calls whose time cannot be read, and no time for them', () => {
     const timeless = { ...answer(0, 'b'), timestamp: 'yesterday' };
     const main = use('main', [prompt(0), answer(2, 'a'), timeless, answer(3, 'c')]);
-    expect(pastOf([main], 'main', price)).toMatchObject({ spent: { turns: 3 }, seconds: 3 });
+    expect(priorUsageOf([main], 'main', price)).toMatchObject({ spent: { turns: 3 }, seconds: 3 });
   });
 
   it('counts time in which somebody worked, once, and none between prompts', () => {
@@ -87,8 +87,8 @@ describe('what a transcript says that was used up', () => {
       prompt(9_000),
     ]);
     const child = use('main/a#1', [prompt(3), answer(9, 'd')]);
-    expect(pastOf([main, child], 'main', price).seconds).toBe(12);
-    expect(pastOf([main, child], 'main/a#1', price).seconds).toBe(6);
+    expect(priorUsageOf([main, child], 'main', price).seconds).toBe(12);
+    expect(priorUsageOf([main, child], 'main/a#1', price).seconds).toBe(6);
   });
 
   it('is that of an agent and of all below it, and of nobody else', () => {
@@ -96,12 +96,12 @@ describe('what a transcript says that was used up', () => {
       use(path, [prompt(0), answer(1, path)]),
     );
     const turns = (path: string) => {
-      const { spent, started } = pastOf(uses, path, price);
+      const { spent, started } = priorUsageOf(uses, path, price);
       return [spent.turns, started];
     };
     expect(turns('main')).toEqual([4, 3]);
     expect(turns('main/a#1')).toEqual([2, 1]);
-    expect(pastOf(uses, 'main', () => undefined).unpriced).toBe('m');
+    expect(priorUsageOf(uses, 'main', () => undefined).unpriced).toBe('m');
   });
 });
 
@@ -113,13 +113,13 @@ describe('what counts as earlier', () => {
       ['old', [prompt(0), answer(Date.now() / 1000 + 1e6, 'b')]],
       ['young', [prompt(0), answer(1, 'c')]],
     ]);
-    let uses: readonly EarlierUse[] = [];
+    let uses: readonly AgentUsage[] = [];
     const store = {
       read: async (_: string, agentId?: string) => ({ entries: files.get(agentId) ?? [] }),
     };
     const history = { sessionId: 's', usedUuids: before.map(({ uuid }) => uuid) };
     const log = { store, history } as unknown as Parameters<typeof recallInto>[1];
-    const recall = (given: readonly EarlierUse[]): void => {
+    const recall = (given: readonly AgentUsage[]): void => {
       uses = given;
     };
     const ledger = new UsageLedger();

@@ -1,4 +1,4 @@
-import type { EarlierUse, Span } from '../../budget/earlier.js';
+import type { AgentUsage, Span } from '../../budget/earlier.js';
 import type { SessionBudget } from '../../budget/session-budget.js';
 import type { Log } from '../../config/session-environment.js';
 import { isRecord } from '../../lib/own.js';
@@ -117,9 +117,9 @@ function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefin
   return undefined;
 }
 
-export function useIn(entries: readonly TranscriptEntry[], path: string): EarlierUse {
+export function useIn(entries: readonly TranscriptEntry[], path: string): AgentUsage {
   /** By answer id, because each block of an answer is an entry with the same usage. */
-  const answers = new Map<string, EarlierUse['calls'][number]>();
+  const answers = new Map<string, AgentUsage['calls'][number]>();
   const work: Span[] = [];
   let model = SYNTHETIC_MODEL;
   let last: number | undefined;

@@ -69,7 +69,7 @@ export function readTeamRecord(json: string, name: string): TeamRecord | undefin
 /** The main agent's name in its team. */
 export const LEAD = 'team-lead';
 /** The address of all other members. */
-export const EVERYBODY = '*';
+export const ANY_AGENT = '*';
 
 const RESERVED: readonly string[] = [LEAD, 'lead', 'main', 'user', 'system', 'all', 'everybody'];
 

@@ -1,9 +1,9 @@
 import { expandAll } from '../../lib/patterns/braces.js';
 import {
   ANY_DEPTH,
+  matchPrefix,
   type NamePattern,
   namePatternOf,
-  stepsReach,
 } from '../../lib/patterns/name-pattern.js';
 
 /** Compiles patterns as of .gitignore; the result takes a path from the directory they stand for. */
@@ -66,7 +66,7 @@ function compile(source: string): Compiled {
   const isAnchored = /\/./.test(pattern);
   if (segments.length === 0 || segments.includes(undefined)) return { negated, fits: () => false };
   const all = (isAnchored ? segments : [ANY_DEPTH, ...segments]) as readonly NamePattern[];
-  return { negated, fits: (path) => stepsReach(all, inside ? path.slice(0, -1) : path) !== -1 };
+  return { negated, fits: (path) => matchPrefix(all, inside ? path.slice(0, -1) : path) !== -1 };
 }
 
 function isName(name: string): boolean {

@@ -89,7 +89,7 @@ export function namesFit(steps: readonly NamePattern[], names: readonly string[]
 }
 
 /** How many of the first names the steps fit, or -1. What follows lies in the directory that they name. */
-export function stepsReach(steps: readonly NamePattern[], names: readonly string[]): number {
+export function matchPrefix(steps: readonly NamePattern[], names: readonly string[]): number {
   return matched(steps, names, IN_PATHS, 'first');
 }
 

@@ -10,11 +10,10 @@ const MOST_WORDS = 64;
 const LONGEST_WORD = 400;
 
 /**
- * Some short words over these letters that an expression describes, its anchors left out of account:
- * each alternative, what may be missing both missing and there. None when every word that it
- * describes needs other letters.
+ * Short sample words over these letters that an expression matches, ignoring its anchors: one for each
+ * alternative, optional parts both present and absent. None when every match needs other letters.
  */
-export function wordsOf(source: string, letters: readonly string[]): readonly string[] {
+export function sampleMatches(source: string, letters: readonly string[]): readonly string[] {
   try {
     return words(readPattern(source, { ignoreCase: true }), letters);
   } catch (thrown) {

@@ -1,5 +1,5 @@
-import { quoteMarks } from '../../lib/text/quote-marks.js';
 import { redact } from '../../lib/text/redact.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import { sliceWhole } from '../../lib/text/truncate.js';
 import { visible } from '../../lib/text/visible.js';
 import { basename } from '../../platform/fs/paths.js';
@@ -156,7 +156,7 @@ export function serverText(words: SafeWords, text: string): string {
     .join('\n');
   // fail-closed: an error must not imitate the program's markers. They are quoted before the cut, which
   // cannot undo it.
-  const clean = quoteMarks(seen);
+  const clean = escapeReservedTags(seen);
   return clean.length <= SERVER_TEXT ? clean : `${sliceWhole(clean, 0, SERVER_TEXT)}…`;
 }
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { RawTool } from '../server.js';
 import { hasHidden, shownText } from './names.js';
@@ -98,7 +98,7 @@ function shownSchema(
     if (!isRecord(value)) return value;
     const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
       // fail-closed: a key that is displayed differently than it is sent would be another key.
-      if (hasHidden(name) || quoteMarks(name) !== name) {
+      if (hasHidden(name) || escapeReservedTags(name) !== name) {
         problem ??= 'a name in its schema holds characters that are not seen';
       }
       return [name, shown(inner, PROSE.has(name))];

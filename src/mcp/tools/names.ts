@@ -1,4 +1,4 @@
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import { sliceWhole } from '../../lib/text/truncate.js';
 import { visible } from '../../lib/text/visible.js';
 import { sha256 } from '../../platform/hash.js';
@@ -93,7 +93,7 @@ export function shownText(text: string, cap: number): string {
     .map((part, index) => (index % 2 === 1 ? part : visible(part)))
     .join('');
   const cut = text.length - kept.length;
-  return quoteMarks(cut === 0 ? shown : `${shown}… [${cut} more characters were cut off]`);
+  return escapeReservedTags(cut === 0 ? shown : `${shown}… [${cut} more characters were cut off]`);
 }
 
 /** Whether a name contains invisible characters or unusual blanks. */

@@ -1,7 +1,7 @@
 import { estimateText } from '../../context/compaction/tokens.js';
 import { messageOf } from '../../errors.js';
 import { isRecord, own } from '../../lib/own.js';
-import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import { visible } from '../../lib/text/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
@@ -121,7 +121,7 @@ function label(value: unknown): string {
 
 /** Quotes our markers and escapes characters that carry hidden text. */
 function serverText(given: string): string {
-  return quoteMarks(given.replace(SMUGGLED, visible));
+  return escapeReservedTags(given.replace(SMUGGLED, visible));
 }
 
 /** Unicode tags, and unnatural runs of variation selectors or zero-width characters, which can encode hidden bytes. */

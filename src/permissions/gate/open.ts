@@ -4,7 +4,7 @@ import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import type { Clock } from '../../platform/clock.js';
 import { shellEnvironment } from '../../platform/environment.js';
 import { configDirectory, homeDirectory, stateDirectory } from '../../platform/fs/paths.js';
-import { type AgentRef, EVERYBODY, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { type AgentRef, ANY_AGENT, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode, PermissionUpdate } from '../../protocol/permissions.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { refuseBroken } from '../../settings/files/load.js';
@@ -194,8 +194,8 @@ export function openPermissions(parts: PermissionParts): Permissions {
     },
     // Hundreds of rules name the same few tools.
     allowedNames: [...new Set(allow.map(nameOf))],
-    bannedNames: bannedAmong(live.rules(EVERYBODY).deny, deny),
-    isBanned: (names, agent = EVERYBODY) =>
+    bannedNames: bannedAmong(live.rules(ANY_AGENT).deny, deny),
+    isBanned: (names, agent = ANY_AGENT) =>
       rulesForTool(live.rules(agent).deny, names).any !== undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { type LinearPattern, linearPattern } from '../../lib/patterns/linear-pattern.js';
 import { type MatcherPart, matcherParts } from '../../lib/patterns/matcher-parts.js';
-import { NAME_LETTERS, wordsOf } from '../../lib/patterns/pattern-words.js';
+import { NAME_LETTERS, sampleMatches } from '../../lib/patterns/pattern-words.js';
 
 /** For which tools a hook or callback is meant. */
 export interface NameMatcher {
@@ -52,7 +52,7 @@ type PartFits =
 
 function namesNoTool({ kind, text }: MatcherPart): boolean {
   if (kind === 'name') return text.includes(' ');
-  return kind === 'expression' && wordsOf(text, NAME_LETTERS).length === 0;
+  return kind === 'expression' && sampleMatches(text, NAME_LETTERS).length === 0;
 }
 
 /** `mcp__server`, without the tool that comes after it. */

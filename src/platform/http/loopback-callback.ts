@@ -3,7 +3,7 @@ import { systemCodeOf } from '../../errors.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 
-/** Receives the one request by which a browser brings the answer of a sign-in back. */
+/** Receives the one request with which a browser returns the result of a sign-in. */
 export interface LoopbackCallback {
   readonly redirectUrl: string;
   /** Resolves with the parameters of the first answer that carries `state`. Closes then. */
@@ -41,7 +41,7 @@ export async function listenForCallback(port = 0): Promise<Result<LoopbackCallba
         if (signal.aborted) stop();
         signal.addEventListener('abort', stop, { once: true });
         take = (url) => {
-          // fail-closed: an answer to a question that was not asked here is not taken, and we wait on.
+          // fail-closed: an answer with another state is ignored, and the wait goes on.
           if (url.searchParams.get('state') !== state) return false;
           // One use: later requests are not accepted.
           take = undefined;
@@ -82,10 +82,10 @@ function serve(
 ): void {
   const target = `http://localhost${request.url ?? '/'}`;
   const url = parseUrl(target);
-  if (!isOurHost(request.headers.host)) page(response, 421, 'This is not the place.');
-  else if (url?.pathname !== CALLBACK_PATH) page(response, 404, 'Nothing is here.');
-  else if (request.method !== 'GET') page(response, 405, 'Nothing is here.');
-  else if (!take(url)) page(response, 400, 'This belongs to no sign-in that is under way.');
+  if (!isOurHost(request.headers.host)) page(response, 421, 'Wrong host.');
+  else if (url?.pathname !== CALLBACK_PATH) page(response, 404, 'Page not found.');
+  else if (request.method !== 'GET') page(response, 405, 'Only GET is accepted.');
+  else if (!take(url)) page(response, 400, 'No sign-in is waiting for this answer.');
   else {
     const how = url.searchParams.has('error') ? 'The sign-in was refused.' : 'Thank you.';
     page(response, 200, `${how} You can close this page and return to the terminal.`);
@@ -97,7 +97,7 @@ function isOurHost(host: string | undefined): boolean {
   return /^(localhost|127\.0\.0\.1)(:\d+)?$/i.test(host ?? '');
 }
 
-/** Nothing of the request is shown, so nothing in it can do harm. */
+/** Shows no part of the request, so nothing in it can do harm. */
 function page(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',

@@ -18,18 +18,18 @@ export function judgesCalls(event: string): boolean {
   return facts?.role === 'gate' && facts.matches === 'tool';
 }
 
-/** Events of other programs whose files people copy. They never fire here, which is said. */
+/** Events of other programs whose files people copy. They never fire here; a warning says so. */
 const FOREIGN_HOOK_EVENTS = wordSet(
   `BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress
    beforeShellExecution beforeMCPExecution beforeReadFile afterFileEdit beforeSubmitPrompt userPromptSubmitted
    errorOccurred TaskStart TaskResume TaskCancel`,
 );
 
-/** A name among hooks that is no event of ours. `foreign`: of another program. `unknown`: a guard may have been meant. */
-type OddHookEvent = { readonly kind: 'foreign' | 'unknown'; readonly near?: string };
+/** A hook event name that never fires. `foreign`: of another program. `unknown`: a guard may have been meant. */
+type UnusableHookEvent = { readonly kind: 'foreign' | 'unknown'; readonly near?: string };
 
-/** Undefined: it is an event. fail-closed: what is near to one of ours was meant for it. */
-export function oddHookEvent(name: string): OddHookEvent | undefined {
+/** Undefined for a known event. fail-closed: a name near to a known one was meant for it. */
+export function classifyHookEventName(name: string): UnusableHookEvent | undefined {
   if (own(HOOK_EVENTS, name) !== undefined) return undefined;
   const near = nearest(name, Object.keys(HOOK_EVENTS));
   if (near !== undefined) return { kind: 'unknown', near };

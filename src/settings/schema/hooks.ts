@@ -1,5 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
-import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hooks/hook-events.js';
+import { classifyHookEventName, HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
 import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
 import { handlerFaults, isDescriptive, metadataFaults, unknownHookKey } from './handler.js';
@@ -52,7 +52,7 @@ export function checkHooks(
 
 /** Another program's event name warns; any other unknown name is an error. */
 function unknownEvent(event: string, effect: string): Fault {
-  const odd = oddHookEvent(event);
+  const odd = classifyHookEventName(event);
   const list = 'docs/reference/settings.md lists the events.';
   if (odd?.kind === 'foreign') {
     const says = `${effect}: ${event} is an event of another program`;

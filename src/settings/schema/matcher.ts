@@ -1,7 +1,7 @@
 import { isRecord, own } from '../../lib/own.js';
 import { linearPattern } from '../../lib/patterns/linear-pattern.js';
 import { type MatcherPart, matcherParts } from '../../lib/patterns/matcher-parts.js';
-import { NAME_LETTERS, wordsOf } from '../../lib/patterns/pattern-words.js';
+import { NAME_LETTERS, sampleMatches } from '../../lib/patterns/pattern-words.js';
 import { nearest } from '../../lib/text/nearest.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
@@ -94,7 +94,7 @@ function checkExpression(
   }
   const fits = (name: string): boolean => pattern.value.test(name);
   if (names === undefined || [...names, 'mcp__x__y'].some(fits)) return [];
-  const words = wordsOf(text, NAME_LETTERS);
+  const words = sampleMatches(text, NAME_LETTERS);
   const near = words.map((word) => nearest(word, names)).find((one) => one !== undefined);
   if (near !== undefined) return [matchesNothing(text, context, `Did you mean ${near}?`)];
   // fail-closed: tool names contain no quotes, slashes or look-alike letters, so the matcher guards nothing.

@@ -1,7 +1,7 @@
 import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/fields.js';
 import { isRecord } from '../../lib/own.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
-import { oddHookEvent } from '../../protocol/hooks/hook-events.js';
+import { classifyHookEventName } from '../../protocol/hooks/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';
@@ -112,7 +112,7 @@ interface HookFault {
 /** fail-closed: a guard for an unknown event or tool would never run. */
 export function hookFaults(hooks: unknown): readonly HookFault[] {
   const odd = namesIn(hooks)
-    .filter((name) => oddHookEvent(name)?.kind === 'unknown')
+    .filter((name) => classifyHookEventName(name)?.kind === 'unknown')
     .map((name) => ({ stops: true, message: `there is no event "${oneLine(name)}"`, at: name }));
   const matchers = matcherFaults(hooks, Object.keys(RULE_TOOLS)).map(
     ({ stops, message, matcher }) => ({ stops, message: oneLine(message), at: matcher }),

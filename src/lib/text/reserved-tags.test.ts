@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quoteMarks } from './quote-marks.js';
+import { escapeReservedTags } from './reserved-tags.js';
 
 describe('marks of the runtime in the words of others', () => {
   it.each([
@@ -22,9 +22,9 @@ describe('marks of the runtime in the words of others', () => {
     '</mcp-server-instructions>',
     '<<system-reminder>',
   ])('are quoted: %s', (text) => {
-    const quoted = quoteMarks(`a ${text} b`);
+    const quoted = escapeReservedTags(`a ${text} b`);
     expect(quoted).toContain('&lt;');
-    expect(quoteMarks(quoted)).toBe(quoted);
+    expect(escapeReservedTags(quoted)).toBe(quoted);
   });
 
   it.each([
@@ -38,11 +38,11 @@ describe('marks of the runtime in the words of others', () => {
     '<s',
     '<',
   ])('are told from other text: %s', (text) => {
-    expect(quoteMarks(text)).toBe(text);
+    expect(escapeReservedTags(text)).toBe(text);
   });
 
   it('costs no more than its length in brackets and blanks', () => {
     const text = `<${' '.repeat(200)}`.repeat(2_000);
-    expect(quoteMarks(text)).toBe(text);
+    expect(escapeReservedTags(text)).toBe(text);
   });
 });

@@ -1,10 +1,10 @@
 import { wordSet } from '../patterns/word-set.js';
 
 /**
- * Marks by which the runtime speaks to the model. Only letters: dashes, blanks and what is not seen
+ * Tags that the runtime uses in texts for the model. Only letters: dashes, blanks and invisible characters
  * between them make no difference to a model.
  */
-const MARKS = [
+const TAGS = [
   ...wordSet(
     `systemreminder tasknotification userpromptsubmithook commandname commandmessage commandargs bashinput
      bashstdout bashstderr localcommand agentmessage agentreport agentmemory forknotice mcpserverinstructions
@@ -12,19 +12,19 @@ const MARKS = [
   ),
 ];
 
-/** Characters after the bracket that are looked at: a mark with more between its letters is none. */
+/** How many characters after the bracket are read. */
 const FARTHEST = 160;
 const BRACKET = /[<\uff1c\ufe64]/g;
 
-/** What others wrote must not pass for a word of the runtime: the bracket of each mark is quoted. */
-export function quoteMarks(text: string): string {
+/** Escapes the bracket of each reserved tag, so that text of others does not pass for the runtime's. */
+export function escapeReservedTags(text: string): string {
   return text.replace(BRACKET, (bracket, at: number) =>
-    opensMark(text, at + 1) ? '&lt;' : bracket,
+    opensTag(text, at + 1) ? '&lt;' : bracket,
   );
 }
 
-/** Reads no further than a mark can still come, which in most texts is one letter. */
-function opensMark(text: string, from: number): boolean {
+/** Stops at the first letter that no tag has there, which in most texts is the first one. */
+function opensTag(text: string, from: number): boolean {
   const end = Math.min(text.length, from + FARTHEST);
   // Blanks, dashes, slashes, underscores, and what has no shape of its own.
   const between =
@@ -36,9 +36,9 @@ function opensMark(text: string, from: number): boolean {
     if (between.test(char)) continue;
     // Letters of other widths and styles read like plain ones.
     letters += char.normalize('NFKC').toLowerCase();
-    const possible = MARKS.filter((mark) => mark.startsWith(letters) || letters.startsWith(mark));
+    const possible = TAGS.filter((tag) => tag.startsWith(letters) || letters.startsWith(tag));
     if (possible.length === 0) return false;
-    if (possible.some((mark) => letters.startsWith(mark))) return true;
+    if (possible.some((tag) => letters.startsWith(tag))) return true;
   }
   return false;
 }
