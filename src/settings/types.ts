@@ -19,7 +19,7 @@ export interface ConfigProblem {
 }
 
 /** A permission rule and the directory that a leading `/` in its path refers to. */
-export interface RuleText {
+interface RuleText {
   readonly text: string;
   readonly root: string;
 }

@@ -116,6 +116,8 @@ describe('a persistent hook', () => {
       expect(await ask({ shape })).toMatchObject(failure('broken-output', 'neither'));
     }
     for (const beside of [
+      { verdict: 'deny' },
+      { allowed: false },
       { decision: 'block' },
       { result: { continue: false } },
       { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },

@@ -109,7 +109,7 @@ const MOST_VALUES = 100_000;
  * Shows every key of every object in a value, however deep, without climbing the stack. `look` says
  * `skip` for what is not to be entered and `stop` when it has seen enough. Loops end at the limit.
  */
-export function walkKeys(
+function walkKeys(
   value: unknown,
   look: (key: string, inner: unknown) => 'skip' | 'stop' | undefined,
 ): 'done' | 'stopped' | 'too large' {

@@ -80,14 +80,14 @@ function holdsRestraint(value: unknown): boolean {
 /** Steps for each character of the text; only braces inside braces that never close need as many. */
 const STEPS_PER_CHARACTER = 8;
 
-export interface FoundObject {
+interface FoundObject {
   readonly start: number;
   readonly end: number;
   readonly value: unknown;
   readonly hasDuplicates: boolean;
 }
 
-export interface FoundObjects {
+interface FoundObjects {
   /** Each object that is whole and in no other. */
   readonly objects: readonly FoundObject[];
   /** The first brace that starts no object. */
@@ -97,7 +97,7 @@ export interface FoundObjects {
 }
 
 /** The JSON objects inside a text. */
-export function objectsIn(text: string): FoundObjects {
+function objectsIn(text: string): FoundObjects {
   const objects: FoundObject[] = [];
   let brokenAt: number | undefined;
   let isUnread = false;

@@ -12,7 +12,7 @@ import type { ProcessResult, ProcessSupervisor } from '../../platform/process/pr
 import { runsOtherCode } from '../../settings/trust/env.js';
 import { seconds } from './timeout.js';
 
-export interface EnvFileDeps {
+interface EnvFileDeps {
   readonly processes: Pick<ProcessSupervisor, 'run'>;
   readonly fs: Pick<FileSystem, 'stat'>;
   /** The program's own environment. The file is read with the part of it that shell commands get. */
@@ -155,7 +155,8 @@ export function createHookVariables(): HookVariables {
  */
 function isTaken(name: string, value: string): boolean {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) return false;
-  if (name === '__proto__') return false;
+  // fail-closed: commands are judged with the directory that `~` means here.
+  if (name === '__proto__' || name === 'HOME') return false;
   // fail-closed: no hook may make later commands load or run other code.
   return !isInternalVariable(name) && runsOtherCode(name) === undefined;
 }

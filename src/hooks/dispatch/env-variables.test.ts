@@ -32,6 +32,7 @@ describe('variables that hooks leave', () => {
     const variables = createHookVariables();
     const bad = {
       BASH_ENV: '/x',
+      HOME: '/x',
       ENV: '/x',
       CDPATH: '/',
       GIT_DIR: '/x',

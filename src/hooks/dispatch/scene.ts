@@ -31,7 +31,7 @@ export interface Scene {
 }
 
 /** What the hooks of an event are asked that is about no tool call. */
-export interface EventQuestion {
+interface EventQuestion {
   readonly scene: Scene;
   /** The event's own input; fields without a value are left out. */
   readonly fields: Occasion['fields'];

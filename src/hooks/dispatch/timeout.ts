@@ -8,7 +8,7 @@ import type { HookFailure, HookFailureCause, HookRaw, HookRequest } from '../reg
 export const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** How a piece of work ended for the caller. */
-export type Timed<T> =
+type Timed<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'threw'; readonly thrown: unknown }
   /** The deadline has passed; what the work comes to afterwards, if ever. */

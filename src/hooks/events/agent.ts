@@ -2,13 +2,13 @@ import { contextsOf, deniedBy, type EventDeps, endOf, noOf, wishToStop } from '.
 import { ask, askObservers, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 
-export interface IdleTeammate {
+interface IdleTeammate {
   readonly teammate_name: string;
   readonly team_name?: string | undefined;
 }
 
 /** What becomes of a teammate that has nothing left to do: at most one of both is set. */
-export interface IdleVerdict {
+interface IdleVerdict {
   /** The instruction that it goes on with. */
   readonly keepWorking?: string;
   /** Why it ends. */

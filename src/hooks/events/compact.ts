@@ -5,7 +5,7 @@ import type { HookDispatch } from '../registry/hook.js';
 type ModelessScene = Omit<Scene, 'mode'>;
 type CompactTrigger = HookFields<'PreCompact'>['trigger'];
 
-export interface CompactionWishes {
+interface CompactionWishes {
   /** Why there must be no summary, and which hook says so. */
   readonly blocked?: string;
   /** Joins the instructions for the summary. */

@@ -9,11 +9,11 @@ type Content = Readonly<Record<string, unknown>>;
 
 /** What can be answered to a server, the mildest first. */
 const ACTIONS = ['accept', 'decline', 'cancel'] as const;
-export type ElicitationAction = (typeof ACTIONS)[number];
+type ElicitationAction = (typeof ACTIONS)[number];
 
 export type Elicitation = HookFields<'Elicitation'>;
 
-export type ElicitationAnswer =
+type ElicitationAnswer =
   /** No hook has an answer: the person or the host is asked. */
   | { readonly kind: 'none' }
   /** Neither of them is asked. `content` still has to fit the server's schema. */
@@ -24,7 +24,7 @@ export type ElicitationAnswer =
 /** An answer on its way back to the server. */
 export type ElicitationResult = HookFields<'ElicitationResult'>;
 
-export interface ElicitationOutcome {
+interface ElicitationOutcome {
   readonly action: ElicitationAction;
   readonly content?: Content;
   /** Why it is not what was answered. */

@@ -11,7 +11,7 @@ import {
 import type { HookRound } from '../registry/hook.js';
 
 /** Hooks about files and directories. None of them can hold anything up. */
-export interface WatchHooks {
+interface WatchHooks {
   /** Hooks are different now: their matchers name the files that are always watched. */
   refresh(): void;
   /** What SessionStart hooks want watched besides. */
@@ -21,7 +21,7 @@ export interface WatchHooks {
   close(): void;
 }
 
-export interface WatchHookDeps extends EventDeps {
+interface WatchHookDeps extends EventDeps {
   /** Runs the hooks of changed files. */
   readonly background: Pick<BackgroundRounds, 'run'>;
   /** The matchers of all FileChanged hooks, as written. */

@@ -1,4 +1,4 @@
-export type NotificationType =
+type NotificationType =
   | 'permission_prompt'
   | 'idle_prompt'
   | 'auth_success'

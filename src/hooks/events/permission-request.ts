@@ -22,7 +22,7 @@ const EVENT = 'PermissionRequest';
 /** What receipts call them. */
 export const PERMISSION_REQUEST_HOOKS = 'PermissionRequest hooks';
 
-export interface PermissionRequestDeps {
+interface PermissionRequestDeps {
   /** Whether an `if` rule fits the call. */
   readonly ifRule: (about: AboutCall<GateCall>) => FitsRule;
 }

@@ -45,7 +45,7 @@ export interface FinishedCall {
   readonly fits?: FitsRule;
 }
 
-export interface AfterCall {
+interface AfterCall {
   /** What model, screen and transcript get. */
   readonly output: ToolOutput;
   /** For the model, after the result. */
@@ -55,7 +55,7 @@ export interface AfterCall {
 }
 
 /** A call whose input never became a valid one. */
-export interface InvalidCall extends Scene {
+interface InvalidCall extends Scene {
   readonly toolUseId: string;
   readonly tool: AnyTool;
   readonly input: Input;
@@ -65,7 +65,7 @@ export interface InvalidCall extends Scene {
   readonly error: string;
 }
 
-export interface PostToolHooks {
+interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
   after(finished: FinishedCall): Promise<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */

@@ -28,12 +28,12 @@ const EVENT = 'PreToolUse';
 /** What the gate calls them: the guard that holds a call for them, the resolver that opens one. */
 export const PRE_TOOL_USE_HOOKS = 'PreToolUse hooks';
 
-export interface PreToolUseDeps {
+interface PreToolUseDeps {
   /** Whether an `if` rule fits the call. */
   readonly ifRule: (view: CallView) => FitsRule;
 }
 
-export interface HookPrecheck extends Precheck {
+interface HookPrecheck extends Precheck {
   /**
    * Asks about a call before its turn has come, so that the calls of one answer need not wait for
    * each other's guards. Returns what withdraws the question.

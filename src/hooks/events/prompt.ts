@@ -5,9 +5,9 @@ import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
 /** Where a prompt comes from, as hooks read it. */
-export type PromptSource = NonNullable<HookFields<'UserPromptSubmit'>['source']>;
+type PromptSource = NonNullable<HookFields<'UserPromptSubmit'>['source']>;
 
-export interface SubmittedPrompt extends Scene {
+interface SubmittedPrompt extends Scene {
   readonly prompt: string;
   readonly source?: PromptSource | undefined;
   readonly sessionTitle?: string | undefined;
@@ -24,7 +24,7 @@ export interface ExpandedPrompt extends Scene {
   readonly prompt: string;
 }
 
-export type PromptOutcome =
+type PromptOutcome =
   | {
       readonly kind: 'pass';
       /** For the model, beside the prompt. */

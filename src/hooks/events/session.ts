@@ -7,7 +7,7 @@ import { withTimeout } from '../dispatch/timeout.js';
 export type SessionStarting = HookFields<'SessionStart'>;
 
 /** What hooks want at the start of a session. They cannot keep it from starting. */
-export interface SessionStarted {
+interface SessionStarted {
   /** For the model, before the first turn. */
   readonly contexts: readonly string[];
   /** A turn of its own before the first prompt; of several hooks, one text after the other. */

@@ -16,7 +16,7 @@ export interface Leaving extends Scene {
   readonly agentTranscriptPath?: string | undefined;
 }
 
-export type LeavingMove =
+type LeavingMove =
   | {
       readonly kind: 'leave';
       /** For the person: a hook was overridden, or gave up. */
@@ -33,7 +33,7 @@ export type LeavingMove =
   | { readonly kind: 'end'; readonly stop: string };
 
 /** A turn that ended with an error of the model. */
-export interface FailedTurn extends Scene {
+interface FailedTurn extends Scene {
   /** The kind of error: `rate_limit`, `overloaded`, `server_error` … */
   readonly error: string;
   readonly details?: string | undefined;
@@ -41,7 +41,7 @@ export interface FailedTurn extends Scene {
 }
 
 /** The stop hooks of one agent. */
-export interface StopHooks {
+interface StopHooks {
   /** A new prompt: whatever was counted before is forgotten. */
   beginPrompt(): void;
   beforeLeaving(leaving: Leaving): Promise<LeavingMove>;
@@ -56,7 +56,7 @@ export interface StopHookOptions {
   changes(): number;
 }
 
-export const STOP_HOOK_CAP = 8;
+const STOP_HOOK_CAP = 8;
 /** The same words this often, and nothing changed in between: more turns change nothing either. */
 const SAME_WORDS = 3;
 

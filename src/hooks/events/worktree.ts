@@ -16,7 +16,7 @@ import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 
 /** What hooks made of the wish for a working tree. */
-export type WorktreeMade =
+type WorktreeMade =
   /** There is no such hook: the program makes one itself. */
   | { readonly kind: 'none' }
   /** A hook made one: an existing directory, apart from the project's own. */
@@ -30,7 +30,7 @@ export interface WorktreeHooks {
   remove(fields: { readonly worktree_path: string }, scene: Scene): Promise<boolean>;
 }
 
-export interface WorktreeHookDeps extends EventDeps {
+interface WorktreeHookDeps extends EventDeps {
   readonly fs: Pick<FileSystem, 'lstat' | 'stat' | 'realPath'>;
   /** The repository's root where there is one: anyone who can commit may have made links below it. */
   readonly projectDir: string;

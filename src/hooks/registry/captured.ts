@@ -67,7 +67,7 @@ export interface SkippedHook {
 }
 
 /** In the order in which they are declared. */
-export type HooksByEvent = Readonly<Partial<Record<HookEventName, readonly CapturedHook[]>>>;
+type HooksByEvent = Readonly<Partial<Record<HookEventName, readonly CapturedHook[]>>>;
 
 /** Some hooks and what is to be said about them. */
 export interface HookSet {
@@ -104,7 +104,7 @@ export function joinHooks(sets: readonly HookSet[]): HookSet {
 export type OccasionKey = Pick<Occasion, 'agent' | 'matched'>;
 
 /** For which occasions of its event a hook is meant. */
-export interface Matching {
+interface Matching {
   matches(occasion: OccasionKey): boolean;
   /** Whether it is asked about an agent only because it guards one above it. Absent: never. */
   inherits?(agent: AgentRef): boolean;

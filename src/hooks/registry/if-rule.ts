@@ -17,7 +17,7 @@ export interface IfRuleDeps {
 }
 
 /** Whether an `if` fits a call. */
-export type IfRule = (view: CallView) => (rule: string) => Promise<boolean>;
+type IfRule = (view: CallView) => (rule: string) => Promise<boolean>;
 
 /** Undefined: it cannot be read. */
 type Parsed = readonly Rule[] | undefined;

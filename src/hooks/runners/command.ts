@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly effort?: string;
 }
 
-export interface CommandRunnerDeps extends CommandContext {
+interface CommandRunnerDeps extends CommandContext {
   readonly processes: Pick<ProcessSupervisor, 'run'>;
   /** Answers for handlers with `persistent: true`. */
   readonly persistent: {

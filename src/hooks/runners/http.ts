@@ -183,7 +183,7 @@ function fitsText(pattern: string, text: string): boolean {
   return matches(commandTokens(pattern), text);
 }
 
-export interface HookHeaders {
+interface HookHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Variables that were asked for and did not pass, or do not exist: they became nothing. */
   readonly leftOut: readonly string[];

@@ -57,7 +57,7 @@ export function createAgentRunner(deps: { readonly judge?: AgentJudge }): HookRu
   };
 }
 
-export interface JudgeQuestion {
+interface JudgeQuestion {
   /** As the hook names it; absent: a small one. */
   readonly model?: string;
   readonly system: string;

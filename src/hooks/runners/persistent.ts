@@ -11,12 +11,12 @@ import type {
 } from '../../platform/process/process.js';
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { duplicateProblem } from '../answers/read.js';
-import { restraintAnywhere, wantsReplacement } from '../answers/restraint.js';
+import { isHomemadeNo, restraintAnywhere, wantsReplacement } from '../answers/restraint.js';
 import { calledOff, failed, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
 import { type CommandContext, commandLaunch } from './command.js';
 
-export interface PersistentHooksDeps extends CommandContext {
+interface PersistentHooksDeps extends CommandContext {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
   /** Told of lines that are no answers. */
   readonly log?: (text: string) => void;
@@ -208,7 +208,8 @@ function answerOf(value: Readonly<Record<string, unknown>>, line: string): HookR
     const text = typeof error === 'string' ? error : JSON.stringify(error);
     return failed('threw', `it reports an error: ${excerpt(text)}`, line);
   }
-  if (restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
+  const saysNo = Object.entries(beside).some(([key, said]) => isHomemadeNo(key, said));
+  if (saysNo || restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
     // fail-closed: what it says in the wrong place it still means.
     const message = 'its answer says something beside "output" that belongs inside it';
     return failed('invalid-output', message, line);

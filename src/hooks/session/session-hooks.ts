@@ -31,7 +31,7 @@ import type { ProbeOptions, ProbeReport } from '../testing/probe.js';
 import { createHookNotes } from './hook-notes.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
 
-export interface HookParts {
+interface HookParts {
   readonly model: HookRunnerParts['model'];
   readonly log: Log;
   readonly processes: ProcessSupervisor;

@@ -38,7 +38,7 @@ export interface ProbedHook {
   readonly complaint?: string;
 }
 
-export interface UnprobedHook {
+interface UnprobedHook {
   readonly hook: Hook;
   readonly why: string;
 }

@@ -17,7 +17,7 @@ import {
   type Way,
 } from './proxy-rules.js';
 
-export interface SandboxProxyOptions {
+interface SandboxProxyOptions {
   readonly rules: ProxyRules;
   readonly reach: Reach;
   /** The required `proxy-authorization`, where other programs can reach the proxy. */
@@ -250,7 +250,7 @@ const CONNECT = 1;
 const REPLY = { done: 0, failed: 1, notAllowed: 2, unreachable: 4, badCommand: 7, badAddress: 8 };
 
 /** Speaks SOCKS 5 until the target is known, dials it and joins the streams. */
-export async function serveSocks(
+async function serveSocks(
   connection: Duplex,
   dial: (target: Target) => Promise<Result<Duplex, DialFailure>>,
   join: (inside: Duplex, outside: Duplex) => void,

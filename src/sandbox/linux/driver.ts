@@ -230,7 +230,7 @@ async function releaseAll(release: (() => void | Promise<void>)[]): Promise<void
 }
 
 /** The capabilities of the installed bubblewrap. */
-export interface BubblewrapFeatures {
+interface BubblewrapFeatures {
   readonly version: string;
   /** `--disable-userns`, since 0.8.0. */
   readonly disableUserNamespaces: boolean;
@@ -238,7 +238,7 @@ export interface BubblewrapFeatures {
   readonly machineWide: readonly string[];
 }
 
-export interface ArgvInput {
+interface ArgvInput {
   readonly policy: SandboxPolicy;
   readonly mounts: readonly Mount[];
   readonly features: BubblewrapFeatures;
@@ -251,7 +251,7 @@ export interface ArgvInput {
 }
 
 /** The bubblewrap options, without the program. */
-export function bubblewrapOptions(input: ArgvInput): readonly string[] {
+function bubblewrapOptions(input: ArgvInput): readonly string[] {
   const { policy, mounts, features, cwd, env } = input;
   return [
     ...isolation(policy, features),
@@ -310,7 +310,7 @@ function mountOptions({ kind, path }: Mount, scratch: string | undefined): reado
   }
 }
 
-export interface LaunchOrder {
+interface LaunchOrder {
   readonly bubblewrap: string;
   /** Options are in a file, because they include the environment and arguments are public. */
   readonly optionsFile: string;
@@ -324,15 +324,15 @@ export interface LaunchOrder {
 }
 
 /** Descriptors where bubblewrap reads its files. */
-export const OPTIONS_DESCRIPTOR = 8;
-export const FILTER_DESCRIPTOR = 9;
+const OPTIONS_DESCRIPTOR = 8;
+const FILTER_DESCRIPTOR = 9;
 const HIGHEST_OF_SH = 9;
 
 /**
  * A shell that opens the descriptors and execs bubblewrap; its environment is empty, because it runs outside
  * the sandbox.
  */
-export function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
+function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
   const { link, filterFile, optionsFile, bubblewrap } = order;
   const files = [
     { redirect: `${OPTIONS_DESCRIPTOR}<`, path: optionsFile },

@@ -31,7 +31,7 @@ export interface MountPlan {
   readonly writable: readonly string[];
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Temporary directories, which are private inside. */
   readonly temporary: readonly string[];
   /** Files that our own programs inside must read, whatever the policy hides. */

@@ -6,7 +6,7 @@ import {
   NAMESPACES,
 } from './syscalls.js';
 
-export interface FilterOptions {
+interface FilterOptions {
   /** Allows Unix sockets, which reach services of this machine. */
   readonly unixSockets: boolean;
   /** Allows user namespaces and mounts inside them. */

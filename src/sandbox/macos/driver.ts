@@ -10,7 +10,7 @@ import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.j
 
 export const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
-export interface SeatbeltParts {
+interface SeatbeltParts {
   readonly host: SandboxHost;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateDirectory: string;
@@ -110,7 +110,7 @@ export class SeatbeltDriver {
   }
 }
 
-export interface SeatbeltOrder {
+interface SeatbeltOrder {
   /** With links resolved. */
   readonly policy: SandboxPolicy;
   /** The private directory for temporary files. */

@@ -2,9 +2,9 @@ import { PortcullisError } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 
-export type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
+type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
 
-export interface FindOrder {
+interface FindOrder {
   /** An absolute path, which may not exist. */
   readonly start: string;
   /** Levels below the start; all when absent. */

@@ -44,7 +44,7 @@ export interface SandboxSettings {
   readonly problems: readonly SandboxProblem[];
 }
 
-export interface ExcludedCommand {
+interface ExcludedCommand {
   readonly pattern: CommandPattern;
   /** The text with its source. */
   readonly label: string;
@@ -63,7 +63,7 @@ export interface SandboxProblem {
   readonly source: Sourced<unknown>;
 }
 
-export interface SettingsPlace {
+interface SettingsPlace {
   readonly cwd: string;
   readonly home: string;
   readonly configDir: string;

@@ -50,7 +50,7 @@ const PROXY_VARIABLE =
 const LOCAL = 'localhost,127.0.0.1,::1';
 
 /** The variables in which common programs expect a proxy. */
-export function proxyEnvironment(proxy: string): Record<string, string> {
+function proxyEnvironment(proxy: string): Record<string, string> {
   const both = (name: string, value: string): Record<string, string> => ({
     [name]: value,
     [name.toUpperCase()]: value,

@@ -8,7 +8,7 @@ import { callTable } from '../linux/syscalls.js';
 import { SANDBOX_EXEC, SeatbeltDriver } from '../macos/driver.js';
 import type { Sandbox, SandboxAvailability, SandboxPolicy } from '../types.js';
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** Our own environment, for the temporary directory and our proxy. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Our state directory, hidden from programs inside; `sandbox/` in it is ours. */

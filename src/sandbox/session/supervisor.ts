@@ -17,7 +17,7 @@ export interface FenceOrder extends SandboxedProgram {
 }
 
 /** Wraps a program; undefined when it runs unsandboxed, and rejects when it must not run. */
-export type Enter = (order: FenceOrder) => Promise<WrappedProgram | undefined>;
+type Enter = (order: FenceOrder) => Promise<WrappedProgram | undefined>;
 
 /**
  * A supervisor that sandboxes all its children; one per kind of program, so that callers cannot forget. While

@@ -6,7 +6,7 @@ import type { EffectiveSettings, RuleLists } from '../types.js';
 import { type LoadSettingsOptions, loadSettings, refuseBroken } from './load.js';
 import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
 
-export interface OpenSettingsOptions
+interface OpenSettingsOptions
   extends Omit<LoadSettingsOptions, 'fs' | 'trustProject'>,
     Omit<TrustStart, 'fs' | 'sources' | 'warn'> {
   readonly fs: FileSystem;

@@ -6,7 +6,7 @@ import { lookAtLevels } from '../../platform/fs/project-levels.js';
 import type { ConfigProblem, SettingsFile, WatchedPath } from '../types.js';
 import { parseLocatedJson } from './json.js';
 
-export type ProjectSource = 'user' | 'project' | 'local';
+type ProjectSource = 'user' | 'project' | 'local';
 
 export interface SettingsPlaces {
   readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'lstat' | 'list'>;
@@ -24,7 +24,7 @@ export interface SettingsPlaces {
   readonly only?: { readonly file: string; readonly text: string };
 }
 
-export interface ReadSettings {
+interface ReadSettings {
   /** Strongest source first, nearest directory first. */
   readonly files: readonly SettingsFile[];
   readonly problems: readonly ConfigProblem[];

@@ -14,7 +14,7 @@ import {
   type ValueContext,
 } from './type-check.js';
 
-export interface HookCheck extends CheckOptions {
+interface HookCheck extends CheckOptions {
   readonly node: SettingNode;
 }
 

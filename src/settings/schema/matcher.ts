@@ -117,7 +117,7 @@ function matchesNothing(text: string, context: ValueContext, remedy: string): Co
 }
 
 /** A fault of a matcher in the front matter of a skill or agent. */
-export interface MatcherFault {
+interface MatcherFault {
   readonly matcher: string;
   /** The guard would never match what was meant. */
   readonly stops: boolean;

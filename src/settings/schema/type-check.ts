@@ -17,11 +17,7 @@ export interface ValueContext {
 
 type ObjectNode = Extract<SettingNode, { type: 'object' }>;
 
-export type UnknownKeyCheck = (
-  node: ObjectNode,
-  name: string,
-  context: ValueContext,
-) => ConfigProblem;
+type UnknownKeyCheck = (node: ObjectNode, name: string, context: ValueContext) => ConfigProblem;
 
 /** Checks a value recursively. */
 export function checkValue(
@@ -238,7 +234,7 @@ export function fits(node: SettingNode, value: unknown): boolean {
 }
 
 /** Describes the expected value for people: `a list of strings`, `one of "a", "b"`. */
-export function describeType(node: SettingNode): string {
+function describeType(node: SettingNode): string {
   switch (node.type) {
     case 'any':
       return 'anything';

@@ -19,7 +19,7 @@ import { serverItems, settingsItems } from './settings.js';
 import { filesBelow, MAX_DOCUMENT_BYTES, realPathOrNothing } from './tree.js';
 import type { Declaration, TrustItem, UsedDocument } from './types.js';
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly fs: Pick<FileSystem, 'stat' | 'list' | 'readText' | 'readBytes' | 'realPath'>;
   /** The real path of the project's root. */
   readonly root: string;

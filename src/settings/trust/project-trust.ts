@@ -7,7 +7,7 @@ import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
 import { openTrustStore, type TrustedDeclaration, type TrustRecord } from './store.js';
 import type { Declaration, PendingDeclaration, TrustCheck, UsedDocument } from './types.js';
 
-export interface TrustPlaces {
+interface TrustPlaces {
   readonly fs: FileSystem;
   readonly cwd: string;
   readonly configDir: string;
@@ -35,7 +35,7 @@ export interface ProjectTrust {
   changedScript(hook: HookPlace): Promise<string | undefined>;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** The check at session start, which alone counts acceptances of unpinnable declarations. */
   readonly atStart?: boolean;
   /** A document in use: its text is judged instead of the file's content. */
@@ -43,18 +43,18 @@ export interface CheckOptions {
 }
 
 /** A project's command hook: its file and the words of its command. */
-export interface HookPlace {
+interface HookPlace {
   readonly file: string;
   readonly commands: readonly string[];
 }
 
 /** `refusal`: why a requested acceptance was not stored. */
-export interface Acceptance {
+interface Acceptance {
   readonly stored: boolean;
   readonly refusal?: string;
 }
 
-export interface OwnWrite {
+interface OwnWrite {
   readonly file: string;
   /** Rules added to `permissions.allow`. */
   readonly allow?: readonly string[];
@@ -65,7 +65,7 @@ export interface OwnWrite {
 }
 
 /** `waits`: not in force until the folder's other declarations are accepted too. */
-export type Binding = 'bound' | 'waits' | 'this process only';
+type Binding = 'bound' | 'waits' | 'this process only';
 
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   const { fs } = places;

@@ -116,7 +116,7 @@ function program(path: Path, value: unknown): readonly TrustItem[] {
 }
 
 /** One item per handler; malformed parts become one item each. */
-export function hookItems(value: unknown, path: Path): readonly TrustItem[] {
+function hookItems(value: unknown, path: Path): readonly TrustItem[] {
   if (!isRecord(value)) return [unreadHook(value, path, 'hooks')];
   return Object.entries(value).flatMap(([event, groups]) => {
     if (!Array.isArray(groups)) return [unreadHook(groups, [...path, event], event)];

@@ -32,7 +32,7 @@ export interface TrustStore {
   refusal(root: string): Promise<string | undefined>;
 }
 
-export interface TrustStorePlace {
+interface TrustStorePlace {
   readonly fs: Pick<
     FileSystem,
     'stat' | 'readText' | 'list' | 'realPath' | 'writeAtomic' | 'makeDirectory' | 'remove'

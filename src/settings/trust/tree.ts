@@ -11,7 +11,7 @@ export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set(['node_modules',
 /** Larger documents are ignored by trust and by their readers. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
-export interface Tree {
+interface Tree {
   /** Absolute paths, sorted. */
   readonly files: readonly string[];
   /** The limit was exceeded. */

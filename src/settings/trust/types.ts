@@ -46,7 +46,7 @@ export interface TrustItem extends Pick<Declaration, 'kind' | 'name' | 'text' | 
   readonly pinned?: boolean;
 }
 
-export type TrustVerdict =
+type TrustVerdict =
   /** Nothing in the project needs trust. */
   | 'nothing'
   | 'trusted'
