@@ -98,3 +98,45 @@ describe('files that a word names in another form', () => {
     expect(await denied().bash(command)).toBe('runs');
   });
 });
+
+describe('protected files that a command writes', () => {
+  const free = (): Rig => rig({ allow: ['Bash'] });
+
+  it.each([
+    'cd sub; echo x > ../.g*/config',
+    'cd sub && echo x > ../.g?t/config',
+    'dd if=a.txt of=.{x,git}/config',
+    'dd if=a.txt of=.m{cp,}.json',
+    'echo x > .gi{t..t}/config',
+    'tee .g{"i",x}t/config',
+    'uniq a.txt .{git,g}/config',
+    'echo x > $x.git/config',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell code
+    'touch ${x}.mcp.json',
+    'gunzip .mcp.json.gz',
+    'gzip -d .envrc.gz',
+    'unxz -k .envrc.xz',
+    'zstd -d .envrc.zst',
+    `python3 -c "import sys; open(sys.argv[1], 'w')" .git/config`,
+    "awk 'BEGIN { print 1 > ARGV[1] }' .mcp.json",
+    "awk '{ print > FILENAME }' .mcp.json",
+    'node x.js .git/config',
+    'python3 x.py .mcp.json',
+  ])('are asked about: %s', async (command) => {
+    expect(await free().bash(command)).toBe('asks');
+  });
+
+  it.each([
+    'mkdir -p a/{b,c}',
+    'cp sub/{f,g} /tmp',
+    'gunzip data.gz',
+    'python3 -m json.tool .mcp.json',
+    "awk '{ print $1 }' .git/config",
+    "awk '$1 > 5' a.txt",
+    'node .yarn/releases/yarn.cjs install',
+    'python3 scripts/x.py a.txt',
+    'echo x > $x.txt',
+  ])('are not meant: %s', async (command) => {
+    expect(await free().bash(command)).toBe('runs');
+  });
+});

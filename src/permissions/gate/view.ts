@@ -17,7 +17,7 @@ import { NAMES_ALONE } from '../shell/programs/find.js';
 import { attachedNames, filesInForeignCode, namesInValue } from '../shell/runners/foreign-code.js';
 import { canonicalText, fedCommand } from '../shell/runners/runners.js';
 import { readShell } from '../shell/syntax/read.js';
-import { isUnknownProgram } from '../shell/unknown-programs.js';
+import { unknownProgram } from '../shell/unknown-programs.js';
 import { Budget } from './budget.js';
 import type { GateCall, JudgedCall } from './types.js';
 
@@ -187,7 +187,8 @@ function filesOf(command: SimpleCommand, budget: Budget): { wanted: Wanted[]; un
     const use = possibleFileUse(view);
     add('read', use.reads);
     add('write', use.writes);
-    if (isUnknownProgram(view)) add('mayWrite', use.reads);
+    const open = unknownProgram(view);
+    if (open !== undefined) add('mayWrite', possibleFileUse(open).reads);
     if (use.unknown) {
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
     }

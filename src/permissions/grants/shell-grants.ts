@@ -73,7 +73,7 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   if (!redirected.covered || command.words.length === 0) return redirected;
   const { words: given, fed } = unwrapForGrant(command.words);
   const words = printed(given);
-  if (words.some((word) => !word.literal)) {
+  if (words.some(({ literal, braced }) => !literal || braced)) {
     return open(`\`${command.raw}\` has arguments that are decided at run time`);
   }
   const moved =

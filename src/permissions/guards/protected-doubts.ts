@@ -59,19 +59,22 @@ export async function protectedDoubt(
  * cannot be looked up on the disk.
  */
 async function writtenByPattern(
-  { views, words, directories }: SimpleCommand,
+  { views, words, redirections, directories }: SimpleCommand,
   { judge, call }: CallView,
 ): Promise<readonly string[]> {
   const looked = new Set<string>();
-  for (const { pattern, value } of words) {
+  const targets = redirections.flatMap(({ access, target }) =>
+    access === 'write' && target !== undefined ? [target] : [],
+  );
+  for (const { pattern, value } of [...words, ...targets]) {
     if (pattern === undefined) continue;
     const places = directories ?? [call.workspace.cwd];
     const found = await Promise.all(places.map((place) => judge.expand(place, pattern)));
     // Those are among the files that the command touches.
     if (found.every((files) => files !== undefined)) looked.add(value);
   }
-  return views
-    .flatMap((view) => possibleFileUse(view).writes)
+  const redirected = targets.flatMap(({ pattern, value }) => (pattern === undefined ? [] : value));
+  return [...views.flatMap((view) => possibleFileUse(view).writes), ...redirected]
     .filter((name) => !looked.has(name))
     .flatMap((name) => protectedFitting(name.replace(MAGIC, ''), { isGlob: true }));
 }
@@ -88,12 +91,15 @@ function textsOfUnknown({ views, redirections }: SimpleCommand): readonly string
     access === 'write' && target !== undefined ? [target] : [],
   );
   const words = views.filter(mayWriteUnknown).flat();
-  return [...targets, ...words].filter(({ literal }) => !literal).map(({ raw }) => raw);
+  const isOpen = ({ literal, braced }: ShellWord): boolean => !literal || braced === true;
+  return [...targets, ...words].filter(isOpen).map(({ raw }) => raw);
 }
 
 /** `${X:-.git}/config`, `.{git,x}/config`, `$(echo .git)/config`. */
 function namesInUnknown(raw: string): readonly string[] {
-  const filled = raw.replace(/\$\{\w+:?[-=+]([^{}]*)\}/g, '$1').replace(/["']/g, '');
+  const given = raw.replace(/\$\{\w+:?[-=+]([^{}]*)\}/g, '$1').replace(/["']/g, '');
+  // What is decided at run time may be empty.
+  const filled = given.replace(/\$(\w+|\{\w+\}|[@*#?!$-])/g, '');
   return [...namesIn(filled), filled, ...protectedFitting(filled, { isGlob: true })];
 }
 
@@ -130,10 +136,14 @@ function filesOfWritingCode({ views, input }: SimpleCommand): readonly string[] 
     if (!isWritingCode(words, input)) return [];
     // A file for such code may come to it as a variable: `awk -v f=x`.
     const given = words.slice(1).flatMap(({ value }) => /^\w+=(.+)$/s.exec(value)?.[1] ?? []);
+    const isInline = words.slice(1).some(({ value }) => /[\s(;>]/.test(value));
+    const plain = (isInline ? words.slice(1) : []).flatMap(({ value }) =>
+      /^[^-][^\s()]*$/.test(value) ? value : [],
+    );
     const isGlob = GLOBS.test(codeIn(words, input));
     const patterns = [...patternsInForeignCode(words, input), ...given];
     const fitting = patterns.flatMap((pattern) => protectedFitting(pattern, { isGlob }));
-    return [...filesInForeignCode(words, input), ...given, ...fitting];
+    return [...filesInForeignCode(words, input), ...given, ...plain, ...fitting];
   });
 }
 

@@ -42,11 +42,12 @@ describe('a program that no table knows', () => {
     "frob '{a,{b,.env}}'",
     'frob sub/{.env,a}',
     'frob --in=.{env,x}',
+    'frob .e{n..p}v',
   ])('is not given a denied file by braces: %s', async (command) => {
     expect(await gate.bash(command)).toBe('denied');
   });
 
-  it.each(['frob .e{n..p}v', 'frob .{e,x}n*', `frob ${'{a,b}'.repeat(8)}`])(
+  it.each(['frob .{e,x}n*', `frob ${'{a,b}'.repeat(8)}`])(
     'is asked about where braces are not spelled out: %s',
     async (command) => {
       expect(await gate.bash(command)).toBe('asks');

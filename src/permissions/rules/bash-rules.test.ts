@@ -217,6 +217,7 @@ describe('a deny rule looks through disguises', () => {
     {
       denied: [
         'chmod +x a.txt',
+        '{chmod,+x,a.txt}',
         'timeout 5 chmod +x a.txt',
         'nice -n 3 chmod +x a.txt',
         'env FOO=1 chmod +x a.txt',
@@ -259,7 +260,6 @@ describe('a deny rule looks through disguises', () => {
       ],
       asks: [
         'X=chmod; $X +x a.txt',
-        '{chmod,+x,a.txt}',
         'chmod$IFS+x a.txt',
         '$(echo chmod) +x a.txt',
         'echo "chmod +x a.txt" | sh',

@@ -252,7 +252,7 @@ export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
     (row !== undefined && (WRITE_FORMS.has(row.operands) || program === 'xxd')) ||
     (edits && words.some(({ value }) => IN_PLACE.test(value)));
   return words.slice(1).some((word, at) => {
-    if (word.literal) return false;
+    if (word.literal && word.braced !== true) return false;
     const before = words[at]?.value ?? '';
     const isFile = /^(git|g?tar|bsdtar)$/.test(program) && ENDS_FILE.test(before);
     return writes || isFile || NAMES_OUTPUT.test(word.value) || ENDS_OUTPUT.test(before);

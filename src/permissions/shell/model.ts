@@ -10,6 +10,8 @@ export interface ShellWord {
   readonly pattern?: string;
   /** As written. */
   readonly raw: string;
+  /** The shell makes it, and perhaps others, of a word with braces: restrictions go by it, grants do not. */
+  readonly braced?: true;
 }
 
 export interface ShellRedirection {

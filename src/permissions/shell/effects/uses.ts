@@ -26,7 +26,7 @@ export function readOnlyUse(
   { handsOn = false }: { readonly handsOn?: boolean } = {},
 ): ReadOnlyUse | undefined {
   // fail-closed: what is decided at run time may be an option, or a file anywhere.
-  if (words.some(({ literal }) => !literal)) return undefined;
+  if (words.some(({ literal, braced }) => !literal || braced)) return undefined;
   const effects = effectsOfWords(words);
   const hands = effects.some((effect) => effect.kind === 'run' && effect.fed !== undefined);
   if (words.length === 0 || (hands && !handsOn) || !effects.every(isLook)) return undefined;

@@ -141,8 +141,17 @@ const COMPRESS_OPTIONS = `-adehimnNqRTvVzLH0123456789 -r=recursive -f=follow -ck
   verbose rm=changes suffix: fast best output-dir-flat: output-dir-mirror: filelist: exclude-compressed no-name
   name processes: blocksize:`;
 
+/** What comes out of `name.gz` is written to `name`. */
+export function unpacked({ operands }: GivenOptions): readonly Effect[] {
+  return operands.flatMap((word) => {
+    const name = word.value.replace(/\.\w+$/, '');
+    return name === word.value ? [] : [writes({ ...word, value: name })];
+  });
+}
+
 /** Programs that put a packed file in the place of each file: the source is gone, unless it is kept. */
 const REPLACING = program(COMPRESS_OPTIONS, 'write', {
+  also: unpacked,
   walks: ({ tags }, context) =>
     tags.has('recursive') || context.names('GZIP') ? { follows: tags.has('follow') } : undefined,
 });
@@ -173,7 +182,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
     'zstd zstdmt unzstd pzstd lz4 unlz4',
     program(COMPRESS_OPTIONS, 'read', {
       walks: ({ tags }) => (tags.has('recursive') ? {} : undefined),
-      also: ({ operands }) => operands.map((word) => writes(word)),
+      also: (given) => [...given.operands.map((word) => writes(word)), ...unpacked(given)],
     }),
   ),
 };

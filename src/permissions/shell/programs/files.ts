@@ -1,6 +1,7 @@
 import { type Effect, reads, writes } from '../effects/effect.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
+import { unpacked } from './archive.js';
 
 const DESTROYS = { destroys: true } as const;
 
@@ -8,11 +9,12 @@ const DESTROYS = { destroys: true } as const;
 export const FILES: Readonly<Record<string, Program>> = {
   // `>` stands for a redirection where only words are looked at.
   ...rows(
-    `> mknod patch rename bzip2 bunzip2 xz unxz ed ex vi vim nvim nano emacs split ffmpeg convert magick mktemp
+    `> mknod patch rename ed ex vi vim nvim nano emacs split ffmpeg convert magick mktemp
     sponge strip objcopy ar setfattr script logsave black isort rustfmt dos2unix unix2dos mac2unix attr fallocate
     ranlib crudini mmv prename`,
     program('', 'write'),
   ),
+  ...rows('bzip2 bunzip2 xz unxz lzma unlzma', program('', 'write', { also: unpacked })),
   csplit: program('-f:write', 'write'),
   ln: program('-t:write target-directory:write', 'write', { facts: DESTROYS }),
   install: program(

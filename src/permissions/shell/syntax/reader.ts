@@ -29,6 +29,7 @@ import { renderShell } from '../render/render.js';
 import { disguisesOf, timeIn } from '../runners/runners.js';
 import { assignedBy, codeInAssignment, viewsAndTargets } from '../runners/shell-code.js';
 import { differenceFromBash } from './bash-differences.js';
+import { bracedWords } from './brace-words.js';
 import { type Directories, directoriesAfter, launchedIn, union } from './directories.js';
 import { composedIn, isCode } from './evaluated-words.js';
 import { survey } from './gated.js';
@@ -282,14 +283,14 @@ export class Reader {
     // Not for words inside substitutions.
     this.#piped = false;
     const given: ShellWord[] = [];
-    if (command.name !== undefined) given.push(this.#word(command.name));
+    if (command.name !== undefined) given.push(...this.#words(command.name));
     const assignments: { name: string; value: ShellWord }[] = [];
     for (const item of command.prefix) {
       if (item.type !== 'Assignment') continue;
       assignments.push({ name: item.name, value: this.#value(item) });
     }
     for (const item of command.args) {
-      if (item.type === 'Word') given.push(this.#word(item));
+      if (item.type === 'Word') given.push(...this.#words(item));
       else {
         const value = this.#value(item);
         given.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
@@ -387,7 +388,8 @@ export class Reader {
         }
         return { access: 'none' };
       }
-      const target = redirection.target === undefined ? undefined : this.#word(redirection.target);
+      const target =
+        redirection.target === undefined ? undefined : this.#target(redirection.target);
       if (redirection.type === 'HereString') {
         if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
         return { access: 'none' };
@@ -400,6 +402,16 @@ export class Reader {
     if (value.type === 'Word') return this.#word(value);
     for (const element of value.elements) this.#word(element);
     return UNKNOWN_WORD;
+  }
+
+  /** Braces make several words of one. */
+  #words(word: Word): readonly ShellWord[] {
+    return bracedWords(word) ?? [this.#word(word)];
+  }
+
+  #target(word: Word): ShellWord {
+    const [first, ...more] = bracedWords(word) ?? [];
+    return first !== undefined && more.length === 0 ? first : this.#word(word);
   }
 
   #word(word: Word): ShellWord {
