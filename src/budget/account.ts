@@ -1,3 +1,4 @@
+import { orAbort } from '../lib/abort.js';
 import { err, ok, type Result } from '../lib/result.js';
 import type { BudgetNode, Charge } from './node.js';
 import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
@@ -145,14 +146,13 @@ export class BudgetAccount {
 }
 
 /** Resolves when a call ends or the signal aborts. */
-function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      waiting.delete(done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    waiting.add(done);
-    signal.addEventListener('abort', done, { once: true });
+async function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  let done = (): void => {};
+  const change = new Promise<void>((resolve) => {
+    done = resolve;
   });
+  waiting.add(done);
+  // The caller looks at the signal itself.
+  await orAbort(change, signal).catch(() => undefined);
+  waiting.delete(done);
 }

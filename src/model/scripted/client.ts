@@ -1,4 +1,4 @@
-import { abortableDelay } from '../../lib/abort.js';
+import { abortableDelay, orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { Message } from '../../protocol/content.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../client.js';
@@ -105,10 +105,7 @@ function scriptedFailure(error: NonNullable<Exclude<Reply, string>['error']>, mo
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+  return orAbort(new Promise<never>(() => {}), signal);
 }
 
 function factsOf(request: ModelRequest): RequestFacts {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemCodeOf } from '../../errors.js';
+import { orAbort } from '../../lib/abort.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 
@@ -36,20 +37,19 @@ export async function listenForCallback(port = 0): Promise<Result<LoopbackCallba
     redirectUrl: `http://localhost:${started.value}${CALLBACK_PATH}`,
     close,
     async answer(state, signal) {
-      const answered = await new Promise<Result<URLSearchParams, string>>((resolve) => {
-        const stop = (): void => resolve(err('the sign-in was given up'));
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop, { once: true });
+      const parameters = new Promise<URLSearchParams>((resolve) => {
         take = (url) => {
           // fail-closed: an answer with another state is ignored, and the wait goes on.
           if (url.searchParams.get('state') !== state) return false;
           // One use: later requests are not accepted.
           take = undefined;
-          signal.removeEventListener('abort', stop);
-          resolve(ok(url.searchParams));
+          resolve(url.searchParams);
           return true;
         };
       });
+      const answered = await orAbort(parameters, signal).then(ok, () =>
+        err('the sign-in was given up'),
+      );
       void close();
       return answered;
     },

@@ -88,22 +88,17 @@ export async function fetchPublic(
   deps: PublicFetchDeps = {},
 ): Promise<FetchResult> {
   const timeoutMs = request.timeoutMs ?? FETCH_TIMEOUT_MS;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const deadline = AbortSignal.timeout(timeoutMs);
   const signal =
-    request.signal === undefined
-      ? deadline.signal
-      : AbortSignal.any([request.signal, deadline.signal]);
+    request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]);
   try {
     return await fetchOnce({ ...request, signal }, deps);
   } catch (thrown) {
     if (request.signal?.aborted) return failure('aborted', 'the request was cancelled');
-    if (deadline.signal.aborted) {
+    if (deadline.aborted) {
       return failure('timeout', `no complete answer within ${timeoutMs / 1000} s`);
     }
     return failure('connection', `${messageOf(thrown) || systemCodeOf(thrown) || 'failed'}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
