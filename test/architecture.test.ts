@@ -331,7 +331,7 @@ describe('architecture', () => {
   });
 
   it.each([
-    ['a tool', 'taskStopTool', ['tools/builtin/set.ts', 'tools/tasks/task-stop.ts']],
+    ['a tool', 'taskStopTool', ['tools/builtin/builtin-tools.ts', 'tools/tasks/task-stop.ts']],
     [
       'a hook event',
       'PostCompact',

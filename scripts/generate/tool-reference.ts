@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/platform/clock.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
-import { type BuiltinParts, openBuiltins } from '../../src/tools/builtin/set.js';
+import { type BuiltinParts, openBuiltins } from '../../src/tools/builtin/builtin-tools.js';
 import type { AnyTool } from '../../src/tools/tool.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
 import { fieldTable, page, propertiesOf, type Schema, table } from './lib.js';

@@ -15,7 +15,7 @@ import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { AgentDefinition } from './definitions/definition.js';
 import { AgentBook } from './definitions/definitions.js';
-import { readHostAgents, refuseGiven } from './definitions/host.js';
+import { readHostAgents, refuseHostAgents } from './definitions/host.js';
 import { openAgentListings } from './definitions/listing.js';
 import { AGENT_TOOL } from './definitions/tools.js';
 import { BACKGROUND_WAIT_MS, BackgroundInput, runningShells } from './delivery/background.js';
@@ -29,7 +29,7 @@ import {
 import { putHooks } from './runtime/agent-hooks.js';
 import { outputOf } from './runtime/agent-log.js';
 import { openAgentServers } from './runtime/agent-servers.js';
-import { earlierAgent, recallInto, typeToGoOn } from './runtime/earlier.js';
+import { earlierAgent, restoreSpending, resumableType } from './runtime/earlier-agents.js';
 import { FORK_TYPE, forkDefinition, forkGuard } from './runtime/fork.js';
 import { forkRunner } from './runtime/fork-skill.js';
 import type { AgentHost } from './runtime/host.js';
@@ -42,7 +42,7 @@ import { AgentRuntime } from './runtime/runtime.js';
 import { limitsOf, offersForks, positive, type SpawnLimits } from './runtime/spawn-limits.js';
 import type { OpenTeams } from './teams/session-team.js';
 import { agentTool } from './tools/agent-tool.js';
-import { openWorkspaces } from './workspaces/place.js';
+import { openWorkspaces } from './workspaces/agent-workspaces.js';
 
 /** How long the end of a headless run waits for background agents. */
 const PATIENCE_MS = 30 * 60_000;
@@ -64,7 +64,7 @@ export function openAgentTypes(
 ): AgentBook {
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
-  refuseGiven(host.value, sideloadRefusal(environment.settings));
+  refuseHostAgents(host.value, sideloadRefusal(environment.settings));
   return new AgentBook({
     fs: environment.fs,
     cwd: config.cwd,
@@ -144,7 +144,7 @@ export function openAgents(
     mode: (agent) => toolRuntime().permissions.mode(agent),
   };
   const types = new TypeRules(typeRules);
-  const asks = new ResumeAsks(typeRules, (to) => typeToGoOn(to, { roster, log }));
+  const asks = new ResumeAsks(typeRules, (to) => resumableType(to, { roster, log }));
   const extension: GateExtension = {
     ...servers.extension,
     resolvers: [memories.resolver],
@@ -304,7 +304,7 @@ function recallOnce({ emit }: SessionConfig, { log, model }: AgentParts) {
   let isTold = false;
   const spending = async (): Promise<void> => {
     if (!history.resumed) return;
-    recalling ??= recallInto(model, { store, history, earlierAgents });
+    recalling ??= restoreSpending(model, { store, history, earlierAgents });
     await recalling;
   };
   return {

@@ -1,7 +1,7 @@
 import { Queue } from '../lib/queue.js';
-import { storeTroubleOf } from './disk/state-files.js';
+import { describeStoreError } from './disk/state-files.js';
 import { isInGit } from './disk/workspace-files.js';
-import { writePlaceOf } from './disk/workspace-read.js';
+import { resolveWriteTarget } from './disk/workspace-read.js';
 import { CallWindow } from './journal/call-window.js';
 import type { JournalParts } from './journal/change-log.js';
 import { Points } from './journal/points.js';
@@ -196,7 +196,7 @@ export class Checkpoints {
 
   async #keep(author: Author, path: string): Promise<void> {
     const { root, tracker } = this.#journal;
-    const place = writePlaceOf(root, path);
+    const place = resolveWriteTarget(root, path);
     if ('outside' in place) {
       this.outside(author, place.outside, 'it is outside the workspace');
       return;
@@ -208,7 +208,7 @@ export class Checkpoints {
     try {
       await tracker.keep(place.inside);
     } catch (thrown) {
-      this.#points.addGaps([`${path} could not be kept: ${storeTroubleOf(thrown)}`]);
+      this.#points.addGaps([`${path} could not be kept: ${describeStoreError(thrown)}`]);
     }
   }
 
@@ -230,7 +230,7 @@ export class Checkpoints {
         });
         return held?.value ?? refused('another program rewinds this workspace at the moment');
       } catch (thrown) {
-        return refused(storeTroubleOf(thrown));
+        return refused(describeStoreError(thrown));
       }
     });
   }

@@ -10,7 +10,7 @@ import type { Checkpoints } from './checkpoints.js';
 import type { Change } from './types.js';
 
 /** A call that was allowed on the assumption that it changes nothing. */
-export interface Assumed {
+export interface HarmlessAssumption {
   readonly receipt: Receipt;
   /** Why it should change nothing; completes the sentence "… but it changed". */
   readonly why: string;
@@ -19,11 +19,11 @@ export interface Assumed {
 }
 
 /** What an executed call is held to; undefined when it may change files. */
-export function assumedHarmless(
+export function assumeHarmless(
   tool: AnyTool,
   verdict: Extract<GateVerdict, { kind: 'allowed' }>,
   { agent, mode, onlyReads, denied }: CallStance,
-): Assumed | undefined {
+): HarmlessAssumption | undefined {
   const { receipt } = verdict;
   if (tool.kind !== 'execute' && tool.origin === undefined) return undefined;
   const every = { receipt, isMeant: () => true };
@@ -68,8 +68,8 @@ export interface Violation {
 const SHOWN = 10;
 
 /** Compares a call's changes with its assumption and undoes violations if `rollback` is set. */
-export async function holdTo(
-  assumed: Assumed,
+export async function enforceAssumption(
+  assumed: HarmlessAssumption,
   changes: readonly Change[],
   {
     journal,

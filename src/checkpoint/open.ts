@@ -5,7 +5,7 @@ import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';
 import { sha256 } from '../platform/hash.js';
 import { type CheckpointOptions, Checkpoints } from './checkpoints.js';
 import { type BlobStore, openBlobStore } from './disk/blob-store.js';
-import { CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
+import { CheckpointFiles, describeStoreError } from './disk/state-files.js';
 import { WorkspaceFiles } from './disk/workspace-files.js';
 import { openChangeLog } from './journal/change-log.js';
 import { recoverRewinds } from './rewind/recovery.js';
@@ -93,7 +93,7 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
   try {
     await recoverRewinds({ root, files, workspace, store, notice });
   } catch (thrown) {
-    tell(`An interrupted rewind could not be completed: ${storeTroubleOf(thrown)}`);
+    tell(`An interrupted rewind could not be completed: ${describeStoreError(thrown)}`);
   }
   const log = await openChangeLog({
     files,

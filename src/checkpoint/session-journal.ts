@@ -10,7 +10,7 @@ import type { BackgroundShell } from '../tools/bash/shells.js';
 import type { CallWatch, StartingCall } from '../tools/invocation.js';
 import type { AnyTool, ToolContext, ToolOutput } from '../tools/tool.js';
 import type { Checkpoints } from './checkpoints.js';
-import { type Assumed, assumedHarmless, holdTo } from './effects.js';
+import { assumeHarmless, enforceAssumption, type HarmlessAssumption } from './effects.js';
 import { checkpointLimits, takesBack, whyNotJournalled } from './settings.js';
 import type { Author, OpenWindow } from './types.js';
 
@@ -82,7 +82,7 @@ export class SessionJournal {
     const window = await this.#begin(authorOf(call.id, tool, agent), written);
     const onlyReads = this.#parts.onlyReads(agent);
     const denied = this.#parts.deniedEffects(agent);
-    const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
+    const assumed = assumeHarmless(tool, verdict, { agent, mode, onlyReads, denied });
     if (assumed !== undefined) this.#held.add(call.id);
     // Without a window the journal failed, which was reported.
     return {
@@ -166,7 +166,7 @@ export class SessionJournal {
   async #ended(
     output: ToolOutput,
     window: OpenWindow,
-    assumed: Assumed | undefined,
+    assumed: HarmlessAssumption | undefined,
   ): Promise<readonly string[]> {
     const shell = this.#parts.startedShell(output);
     if (shell !== undefined && shell.status === 'running') {
@@ -187,12 +187,16 @@ export class SessionJournal {
   }
 
   /** Compares a call's changes with its assumption. */
-  async #judge(window: OpenWindow, assumed: Assumed): Promise<string | undefined> {
+  async #judge(window: OpenWindow, assumed: HarmlessAssumption): Promise<string | undefined> {
     const journal = await this.journal();
     if (journal === undefined) return undefined;
     const rollback = takesBack(this.#parts.settings().values);
     const isHeld = (id: string): boolean => this.#held.has(id);
-    const violation = await holdTo(assumed, await window.changes, { journal, rollback, isHeld });
+    const violation = await enforceAssumption(assumed, await window.changes, {
+      journal,
+      rollback,
+      isHeld,
+    });
     if (violation === undefined) return undefined;
     this.#parts.amend(violation.amended);
     this.#parts.tell(violation.text);

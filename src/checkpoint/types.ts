@@ -4,7 +4,12 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 export type BlobId = string;
 
 /** Why a file's content is not stored. */
-export type Unstored = 'too-large' | 'over-cap' | 'unreadable' | 'changed-while-read' | 'not-yet';
+export type NotStoredReason =
+  | 'too-large'
+  | 'over-cap'
+  | 'unreadable'
+  | 'changed-while-read'
+  | 'not-yet';
 
 /** The state of a path. */
 export type NodeState =
@@ -14,7 +19,7 @@ export type NodeState =
       readonly mode: number;
       /** Undefined when the content is not stored; see `unstored`. */
       readonly blob?: BlobId;
-      readonly unstored?: Unstored;
+      readonly unstored?: NotStoredReason;
     }
   | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }

@@ -12,7 +12,7 @@ import {
 } from '../platform/process/process-tree.js';
 
 /** What became of one child of a program that is gone. */
-export interface Reaped {
+export interface ReapResult {
   readonly child: ListedChild;
   readonly outcome: 'ended' | 'still-runs' | 'not-provably-ours';
 }
@@ -26,7 +26,7 @@ const POLL_MS = 20;
  * A pid is no name for a process: one is signalled only when its start time is the registered one, or
  * when it carries the child's marker in its environment.
  */
-export async function reapOrphans(stateDirectory: string): Promise<readonly Reaped[]> {
+export async function reapOrphans(stateDirectory: string): Promise<readonly ReapResult[]> {
   const orphans = listChildren(stateDirectory).filter(({ ownerAlive }) => !ownerAlive);
   const reaped = await Promise.all(orphans.map(reap));
   // Tidies up the files of owners that have nothing left.
@@ -34,7 +34,7 @@ export async function reapOrphans(stateDirectory: string): Promise<readonly Reap
   return reaped;
 }
 
-async function reap(child: ListedChild): Promise<Reaped> {
+async function reap(child: ListedChild): Promise<ReapResult> {
   const targets = targetsOf(child);
   // fail-closed: its leader is gone and nothing in the group says that it was ours.
   if (targets.length === 0 && !isLeaderOurs(child)) return { child, outcome: 'not-provably-ours' };

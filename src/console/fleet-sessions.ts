@@ -1,5 +1,5 @@
 import type { FleetClient } from '../fleet/attach.js';
-import { FleetFollower } from '../fleet/follow.js';
+import { FleetFollower } from '../fleet/follower.js';
 import { readReceipts } from '../fleet/receipts.js';
 import type { FleetSession } from '../fleet/types.js';
 import { parseJson } from '../lib/json.js';

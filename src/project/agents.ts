@@ -1,7 +1,7 @@
 import type { AgentDefinition, AgentProblem } from '../agents/definitions/definition.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
 import { findDefinitions } from '../agents/definitions/find.js';
-import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
+import { readHostAgents, refuseHostAgents } from '../agents/definitions/host.js';
 import { DefinitionReader } from '../agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../agents/definitions/tools.js';
 import { fenceProblem } from '../agents/limits/tool-restrictions.js';
@@ -159,6 +159,6 @@ async function agentsOfFlag(
       });
   const read = readHostAgents(text);
   if (!read.ok) throw new PortcullisError('usage', read.error);
-  refuseGiven(read.value, refusal);
+  refuseHostAgents(read.value, refusal);
   return read.value;
 }

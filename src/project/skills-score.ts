@@ -44,7 +44,7 @@ export interface LedgerRow {
 }
 
 /** The right skill and no other; none where none is right. */
-export function isPassed({ test, chosen, failure }: Trial): boolean {
+export function hasPassed({ test, chosen, failure }: Trial): boolean {
   if (failure !== undefined) return false;
   return test.skill === undefined
     ? chosen.length === 0
@@ -71,7 +71,7 @@ export function scoreOf(trials: readonly Trial[]): SkillScore {
   const right = sum('chosen') - sum('wrong');
   return {
     trials: trials.length,
-    passed: trials.filter(isPassed).length,
+    passed: trials.filter(hasPassed).length,
     recall: ratio(right, sum('expected')),
     precision: ratio(right, sum('chosen')),
     ledger,

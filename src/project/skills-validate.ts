@@ -3,7 +3,7 @@ import { visible } from '../lib/text/visible.js';
 import { RULE_TOOLS } from '../permissions/rules/tools.js';
 import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import { keptByRules } from '../skills/discovery/homes.js';
+import { whyWithheld } from '../skills/discovery/homes.js';
 import { validateSkill } from '../skills/head/validate.js';
 import type { DocumentPlaces, Finding } from './documents.js';
 
@@ -102,7 +102,7 @@ async function hiddenReason(
 ): Promise<string | undefined> {
   try {
     const real = await places.fs.realPath(file);
-    return await keptByRules(places, root, { file, real });
+    return await whyWithheld(places, root, { file, real });
   } catch (thrown) {
     // fail-closed: a rule may hide the target of a link that cannot be followed.
     return `it cannot be read: ${messageOf(thrown)}`;

@@ -13,7 +13,7 @@ import {
   endedWell,
   type HostSession,
   refusedStart,
-  type Served,
+  type ServeResult,
 } from '../server/serve-host.js';
 import { readUserMessage } from '../server/user-message.js';
 import type { Frame } from '../server/wire.js';
@@ -246,7 +246,7 @@ export class InProcessSession {
     }
   }
 
-  #finish(served: Served): void {
+  #finish(served: ServeResult): void {
     const closed = new PortcullisError('session', 'the session has ended');
     const failure = served.startError ?? this.#inputError;
     if (failure !== undefined) this.#end(failure);

@@ -49,7 +49,7 @@ export interface HostServing extends HostSessionOptions {
   onRunner?(runner: TurnRunner): void;
 }
 
-export interface Served {
+export interface ServeResult {
   /** The last turn as the host was told of it; undefined: none, or a command that needed no model. */
   readonly lastRun: Turn | undefined;
   /** Set when the host sent what cannot be read: what came before it was still done. */
@@ -65,7 +65,7 @@ export interface HostSession<Channel extends HostChannel> {
   /** What `handleRequest` works with. */
   readonly handling: Handling;
   /** Runs turns until the input is over. Resolves when the session is closed. */
-  run(): Promise<Served>;
+  run(): Promise<ServeResult>;
 }
 
 /** Prepares a session whose questions, hooks and servers are answered over the channel. */
@@ -160,7 +160,7 @@ export function createHostSession<Channel extends HostChannel>(
  * One session for one host, whatever carries the messages between them. Input that ends means "no more
  * prompts", not "stop": running and queued turns are finished first. Resolves when the session is closed.
  */
-export async function serveHost(serving: HostServing): Promise<Served> {
+export async function serveHost(serving: HostServing): Promise<ServeResult> {
   const { uuid, signal } = serving;
   const session = createHostSession(serving, ({ write, tooLong }) =>
     createHostChannel(write, tooLong),
@@ -207,7 +207,7 @@ export async function refusedStart(
   { config, write, uuid }: Pick<HostSessionOptions, 'config' | 'write' | 'uuid'>,
   thrown: unknown,
   sessionId = wantedId(config, uuid),
-): Promise<Served> {
+): Promise<ServeResult> {
   if (!(thrown instanceof PortcullisError)) throw thrown;
   const words =
     thrown.remedy === undefined ? thrown.message : `${thrown.message} · ${thrown.remedy}`;
@@ -221,7 +221,7 @@ function wantedId({ start }: HostedConfig, uuid: () => string): string {
 }
 
 /** Whether a program that did only this may say that all is well. */
-export function endedWell({ lastRun, inputError, startError }: Served): boolean {
+export function endedWell({ lastRun, inputError, startError }: ServeResult): boolean {
   if (inputError !== undefined || startError !== undefined) return false;
   return lastRun === undefined || !turnEnd(lastRun.outcome.reason).isError;
 }

@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentWorkspace } from '../../src/agents/definitions/definition.js';
+import { createChildPlaces } from '../../src/agents/workspaces/agent-workspaces.js';
 import {
   type OpenedWorkspace,
   openAgentWorkspace,
   type WorkspaceDeps,
 } from '../../src/agents/workspaces/open.js';
-import { createChildPlaces } from '../../src/agents/workspaces/place.js';
 import { WORKTREE_DEFAULTS, type WorktreeSettings } from '../../src/agents/workspaces/worktree.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';

@@ -1,13 +1,16 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { type OpeningParts, openOpening } from '../../src/context/prompt/opening.js';
+import {
+  createFirstMessages,
+  type FirstMessagesParts,
+} from '../../src/context/prompt/first-messages.js';
 import { bookWorld, type Files } from './book-rig.js';
 
 function rig(files: Files) {
   const world = bookWorld(files);
   const notices: string[] = [];
-  const open = (more: Partial<OpeningParts> = {}) =>
-    openOpening({
+  const open = (more: Partial<FirstMessagesParts> = {}) =>
+    createFirstMessages({
       book: world.book(),
       facts: {
         cwd: path.join(world.root, 'project'),
@@ -27,7 +30,7 @@ function rig(files: Files) {
   return { world, notices, open };
 }
 
-const textsOf = (opening: Awaited<ReturnType<typeof openOpening>>) =>
+const textsOf = (opening: Awaited<ReturnType<typeof createFirstMessages>>) =>
   opening.messages.flatMap(({ content }) =>
     content.map((block) => (block.type === 'text' ? block.text : '')),
   );

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { MOST_OPEN_REQUESTS } from '../../src/mcp/transport/bounded.js';
+import { MOST_OPEN_REQUESTS } from '../../src/mcp/transport/bounded-transport.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { isGone, until } from '../process/helpers.js';
 import { httpRig } from './connection-http-rig.js';

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PortcullisError } from '../../src/errors.js';
-import { isPassed, scoreOf } from '../../src/project/skills-score.js';
+import { hasPassed, scoreOf } from '../../src/project/skills-score.js';
 import {
   makeTempProject,
   type ProjectFiles,
@@ -399,7 +399,7 @@ describe('portcullis skills test', () => {
       chosen: ['a', 'b'],
       listing: { text: '', shown: [], cut: [], hidden: [] },
     };
-    expect(isPassed(trial)).toBe(false);
+    expect(hasPassed(trial)).toBe(false);
     expect(scoreOf([trial])).toMatchObject({ recall: 1, precision: 0.5, passed: 0 });
   });
 });

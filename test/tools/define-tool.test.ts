@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
-import { openBuiltins } from '../../src/tools/builtin/set.js';
+import { openBuiltins } from '../../src/tools/builtin/builtin-tools.js';
 import { defineTool } from '../../src/tools/define-tool.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
 import { callTool } from '../support/permitted-call.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
-import { type HostServing, type Served, serveHost } from '../../src/server/serve-host.js';
+import { type HostServing, type ServeResult, serveHost } from '../../src/server/serve-host.js';
 import type { Frame } from '../../src/server/wire.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import {
@@ -36,7 +36,7 @@ export interface WireTest {
   /** The next frame after the one found last for which it holds. */
   next(holds: (frame: Frame) => boolean): Promise<Frame>;
   end(): void;
-  readonly served: Promise<Served>;
+  readonly served: Promise<ServeResult>;
 }
 
 const open: { close(): Promise<void> }[] = [];

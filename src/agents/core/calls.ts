@@ -10,7 +10,7 @@ import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
-import type { Builtins, TeamTasks } from '../../tools/builtin/set.js';
+import type { Builtins, TeamTasks } from '../../tools/builtin/builtin-tools.js';
 import { completedCall } from '../../tools/completed-call.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { CheckedCall, Invoke, InvokeDeps } from '../../tools/invocation.js';

@@ -12,7 +12,7 @@ import {
   mayCompact,
 } from '../../context/compaction/trigger.js';
 import { isInstructionsReminder } from '../../context/instructions/reminder.js';
-import { reminder, showsOpening } from '../../context/prompt/reminders.js';
+import { hasEnvironmentReminder, reminder } from '../../context/prompt/reminders.js';
 import type { beforeCompact } from '../../hooks/events/compact.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { ModelClient, ModelRequest } from '../../model/client.js';
@@ -113,7 +113,7 @@ export class Compaction {
       signal,
       usedTokens: this.#meterFor(request).used(request.messages),
       preserve: [
-        openingOf(request.messages.find(showsOpening) ?? request.messages[0]),
+        openingOf(request.messages.find(hasEnvironmentReminder) ?? request.messages[0]),
         ...hooked.preserve,
       ]
         .filter((text) => text !== '')

@@ -104,7 +104,7 @@ export function mainPool(
 }
 
 /** The reason for a model that calls a withheld tool; undefined when there is no such tool. */
-export function keptFromMain(shared: ToolPool, name: string): string | undefined {
+export function withheldToolText(shared: ToolPool, name: string): string | undefined {
   const tool = shared.resolve(name);
   if (tool === undefined) return undefined;
   return `${tool.name} is kept from main. Agents that it starts with the Agent tool may have it: give the work to one of them. Do not try to do it by other means.`;

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import { openingFacts, type SessionEnvironment } from '../../config/session-environment.js';
-import { openOpening } from '../../context/prompt/opening.js';
-import { reminder, showsOpening } from '../../context/prompt/reminders.js';
+import { createFirstMessages } from '../../context/prompt/first-messages.js';
+import { hasEnvironmentReminder, reminder } from '../../context/prompt/reminders.js';
 import { messageOf } from '../../errors.js';
 import type { InputMessage } from '../../loop/types.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -25,8 +25,8 @@ export async function openConversation(
   const { pool } = parts.toolRuntime.builtins;
   const { history } = log;
   // A session begun by another runtime never had this opening.
-  const isOpened = history.resumed && history.messages.some(showsOpening);
-  const opening = await openOpening({
+  const isOpened = history.resumed && history.messages.some(hasEnvironmentReminder);
+  const opening = await createFirstMessages({
     facts: openingFacts(environment, model.choices.current().model),
     book: instructions.book,
     resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,

@@ -16,11 +16,11 @@ import type { Receipt } from '../../protocol/permissions.js';
 import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
-import { openBuiltins } from '../../tools/builtin/set.js';
+import { openBuiltins } from '../../tools/builtin/builtin-tools.js';
 import type { InvokeDeps } from '../../tools/invocation.js';
 import { type AgentTooling, Calls } from './calls.js';
 import { extract, type ModelLayer } from './model-layer.js';
-import { keptFromMain, mainPool, serverTools } from './server-tools.js';
+import { mainPool, serverTools, withheldToolText } from './server-tools.js';
 import { openToolEvents } from './tool-events.js';
 
 export interface ToolRuntimeParts {
@@ -128,7 +128,7 @@ export async function openToolRuntime(
       workspace,
       readState: calls.readState,
       unattended: config.runsAs?.asks === 'deny',
-      elsewhere: (name) => keptFromMain(shared, name),
+      elsewhere: (name) => withheldToolText(shared, name),
     }),
     events,
     lateTools: ofServers.late,

@@ -20,7 +20,7 @@ import { DefinitionReader, readText } from './reader.js';
 import { DefinitionRegistry, type Registration, type RegistryFile } from './registry.js';
 import { didYouMean } from './schema.js';
 import { KNOWN_TOOLS } from './tools.js';
-import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
+import { fieldsThatNeedTrust, keepBans, withoutTrust } from './trust.js';
 
 export interface AgentBookDeps extends SkillPlaces {
   /**
@@ -205,7 +205,7 @@ function dependsOnTrust({ replaces }: Registration, definition: AgentDefinition)
 
 /** The definition as it applies in an untrusted folder. */
 function restrained({ replaces }: Registration, definition: AgentDefinition): AgentDefinition {
-  return withBansOf(withoutTrust(definition), replaces);
+  return keepBans(withoutTrust(definition), replaces);
 }
 
 function brokenText({ name, place, findings }: Registration): string {

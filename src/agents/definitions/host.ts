@@ -53,7 +53,10 @@ export function readHostAgents(
 }
 
 /** fail-closed: starting without the given agents would be another session than the one asked for. */
-export function refuseGiven({ definitions }: ReadHostAgents, refusal: string | undefined): void {
+export function refuseHostAgents(
+  { definitions }: ReadHostAgents,
+  refusal: string | undefined,
+): void {
   if (refusal === undefined || definitions.length === 0) return;
   throw new PortcullisError('config', `agents cannot be added: ${refusal}`, {
     remedy: `Leave ${PLACE} out.`,

@@ -64,7 +64,7 @@ export function asPlugin(definition: AgentDefinition): AgentDefinition {
  * In an untrusted folder a file that replaces a read-only built-in agent keeps its bans, because people's
  * rules for the type were meant for that agent.
  */
-export function withBansOf(
+export function keepBans(
   definition: AgentDefinition,
   replaced: AgentDefinition | undefined,
 ): AgentDefinition {

@@ -18,7 +18,7 @@ import {
   keyText,
   type RunKey,
 } from './journal.js';
-import { type DeliveryWords, deliveriesIn, notification } from './notification.js';
+import { type DeliveryWords, deliveryIds, notification } from './notification.js';
 import { recover } from './recovery.js';
 
 export interface DeliveryParts extends JournalParts {
@@ -121,7 +121,7 @@ export class Deliveries {
   /** Called when a message is recorded in a transcript: its reports have arrived. */
   recorded({ content }: Pick<InputMessage, 'content'>): void {
     if (this.#open.size === 0) return;
-    const ids = deliveriesIn(content);
+    const ids = deliveryIds(content);
     for (const delivery of this.#open.values()) {
       if (ids.includes(delivery.id)) this.#arrived(delivery);
     }

@@ -47,7 +47,7 @@ function shownText({ text, kept }: KeptReport): string {
 }
 
 /** The delivery ids in a message. Only the start of a block counts, because an agent may write anything inside. */
-export function deliveriesIn(content: string | readonly UserBlock[]): readonly string[] {
+export function deliveryIds(content: string | readonly UserBlock[]): readonly string[] {
   const texts =
     typeof content === 'string'
       ? [content]

@@ -6,7 +6,7 @@ import { SYNTHETIC_MODEL } from '../../session/recorder.js';
 import { INTERRUPTED_RESULT } from '../../session/transcript/messages.js';
 import type { AgentReport } from '../runtime/report.js';
 import { deliveryId, type EndedRecord, type RunState, type StartedRecord } from './journal.js';
-import { deliveriesIn } from './notification.js';
+import { deliveryIds } from './notification.js';
 
 export interface RecoveryParts {
   readonly sessionId: string;
@@ -78,7 +78,7 @@ async function proof(
     for (const entry of (await entries(agentId)) ?? []) {
       if (entry.type !== 'user') continue;
       const { content } = entry.message;
-      for (const id of deliveriesIn(content)) told.add(id);
+      for (const id of deliveryIds(content)) told.add(id);
       for (const toolUseId of resultsIn(content)) results.add(`${agentId} ${toolUseId}`);
     }
   }

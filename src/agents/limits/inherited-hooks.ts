@@ -64,7 +64,7 @@ export async function recallGuards(
 }
 
 /** The inherited hooks that a definition does not contain itself, as a fork or an agent of the same type does. */
-export function missingFrom(
+export function hooksMissingFrom(
   guards: readonly GuardHooks[],
   definition: AgentDefinition,
 ): readonly GuardHooks[] {

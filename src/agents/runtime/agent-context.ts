@@ -29,7 +29,7 @@ export async function childSystem(
 }
 
 /** The messages before an agent's task; a resumed agent has seen them already. */
-export async function openingOf(
+export async function openingMessages(
   host: AgentHost,
   { ref, definition, plan }: AgentRun,
   signal: AbortSignal,

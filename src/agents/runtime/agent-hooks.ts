@@ -5,7 +5,7 @@ import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { CompactionHooks } from '../core/compaction.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import { type GuardHooks, mayExecute, missingFrom } from '../limits/inherited-hooks.js';
+import { type GuardHooks, hooksMissingFrom, mayExecute } from '../limits/inherited-hooks.js';
 import { SETTING_SOURCES } from '../limits/tool-restrictions.js';
 import { shownFiles } from './agent-context.js';
 import { FORK_TYPE, forkNotice } from './fork.js';
@@ -16,7 +16,7 @@ type Scopes = Pick<OpenHooks, 'addScoped'>;
 
 /** Puts the hooks of an agent's definition and of its ancestors in force; returns a function that removes them. */
 export function scopeHooks(hooks: Scopes, { ref, definition, plan }: AgentRun): () => void {
-  const above = missingFrom(plan.guards, definition);
+  const above = hooksMissingFrom(plan.guards, definition);
   const ends = [
     putHooks(hooks, ref, definition),
     // Inherited hooks can refuse but not allow. Each name is numbered, because equal names would replace each other.

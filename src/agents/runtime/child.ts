@@ -13,7 +13,7 @@ import { VERSION } from '../../version.js';
 import { type AgentSetup, createAgent } from '../core/agent.js';
 import { Compaction } from '../core/compaction.js';
 import { runLimits } from '../core/model-layer.js';
-import { childSystem, openingOf } from './agent-context.js';
+import { childSystem, openingMessages } from './agent-context.js';
 import { compactionHooks, scopeHooks } from './agent-hooks.js';
 import { AgentLog } from './agent-log.js';
 import { forkNotice } from './fork.js';
@@ -137,7 +137,7 @@ async function work(host: AgentHost, { run, log, wants, undo }: Work): Promise<L
     }));
   // Preloaded skills may use the agent's tools, so these are registered first.
   host.working.set(ref.id, { pool, workspace });
-  const openers = fork === undefined ? await openingOf(host, run, signal) : [];
+  const openers = fork === undefined ? await openingMessages(host, run, signal) : [];
   const agent = createAgent({
     system,
     history: earlier?.messages ?? fork?.messages ?? [],

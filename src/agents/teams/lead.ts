@@ -6,7 +6,7 @@ import { Inbox, type InboxQuestion } from '../inbox/inbox.js';
 import { teamFiles } from './host/files.js';
 import { closePane } from './host/panes.js';
 import type { TeamMember, TeammateWay, TeamRole } from './records.js';
-import { isLiving } from './team.js';
+import { isRunningMember } from './team.js';
 import type { TeamBase, TeamSide } from './team-base.js';
 import type { TeamClient } from './team-client.js';
 import { leaveTeam } from './teammate.js';
@@ -106,14 +106,14 @@ async function livingApart(base: TeamBase, client: TeamClient): Promise<readonly
   const record = client.record();
   const apart = record.ok ? record.value.members.filter(isApart) : [];
   for (const member of apart) {
-    if (member.state === 'ended' || isLiving(member)) continue;
+    if (member.state === 'ended' || isRunningMember(member)) continue;
     const released = await leaveTeam(base, client, member.name);
     const tasks = released.length === 0 ? '' : ` Its tasks are open again: ${released.join(', ')}.`;
     const text = `<system-reminder>\nThe process of the teammate "${member.name}" is gone without a last word.${tasks}\n</system-reminder>`;
     const uuid = base.environment.clock.uuid();
     base.session.tellMain({ uuid, content: [{ type: 'text', text }], meta: true });
   }
-  return apart.filter(isLiving);
+  return apart.filter(isRunningMember);
 }
 
 /** The way given at the start, else the setting. */

@@ -84,7 +84,7 @@ export async function releaseTasks(
 }
 
 /** The tasks that a member has started and not finished. */
-export async function begunBy(
+export async function tasksInProgress(
   tasks: Pick<TaskStore, 'list'>,
   listId: string,
   name: string,

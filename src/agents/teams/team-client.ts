@@ -2,9 +2,9 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { Duty } from './duty.js';
 import { type Mail, Mailboxes } from './mail.js';
-import { Post } from './post.js';
+import { MailDelivery } from './mail-delivery.js';
 import { LEAD, type TeamMember, type TeamRecord } from './records.js';
-import { isLiving, openTeam, type Team } from './team.js';
+import { isRunningMember, openTeam, type Team } from './team.js';
 
 export interface TeamClientParts {
   /** `<config>/teams`. */
@@ -26,7 +26,7 @@ export function openTeamClient(parts: TeamClientParts): Result<TeamClient, strin
 export class TeamClient {
   readonly team: Team;
   readonly self: string;
-  readonly post: Post;
+  readonly post: MailDelivery;
   readonly boxes: Mailboxes;
   /** The duties of this process's teammates, by name. */
   readonly duties = new Map<string, Duty>();
@@ -39,7 +39,7 @@ export class TeamClient {
     this.team = team;
     this.self = parts.self;
     this.boxes = new Mailboxes(team);
-    this.post = new Post(this.boxes, parts);
+    this.post = new MailDelivery(this.boxes, parts);
     this.#names = new Map([[MAIN_AGENT.id, parts.self]]);
     this.#parts = parts;
   }
@@ -58,7 +58,7 @@ export class TeamClient {
   /** Running members; empty when the team's record is unreadable. */
   living(): readonly TeamMember[] {
     const record = this.team.read();
-    return record.ok ? record.value.members.filter(isLiving) : [];
+    return record.ok ? record.value.members.filter(isRunningMember) : [];
   }
 
   record(): Result<TeamRecord, string> {
@@ -73,7 +73,7 @@ export class TeamClient {
     const reader = record.value.members.find(({ name }) => name === to);
     if (to !== LEAD && reader === undefined) return err(`there is no "${to}" in the team`);
     // fail-closed: a message to an ended member is refused, so that its sender does not rely on it.
-    if (reader !== undefined && !isLiving(reader)) return err(`${to} has ended`);
+    if (reader !== undefined && !isRunningMember(reader)) return err(`${to} has ended`);
     const id = `m${this.#hex(16)}`;
     const mail: Mail = { ...wanted, id, team: this.team.name, at: this.#parts.now() };
     const sent = await this.boxes.send(mail);

@@ -50,7 +50,7 @@ export class Team {
         return err(`the team "${this.name}" is led by another process, ${before.process.pid}`);
       }
       const states = members.map((one) =>
-        isLiving(one) ? one : { ...one, state: 'ended' as const },
+        isRunningMember(one) ? one : { ...one, state: 'ended' as const },
       );
       return ok(this.#save({ ...found.value, lead, members: states }));
     });
@@ -60,7 +60,7 @@ export class Team {
   join(member: TeamMember): Promise<Result<TeamRecord, string>> {
     return this.#edit((record) => {
       const same = record.members.find((one) => sameName(one.name, member.name));
-      if (same !== undefined && isLiving(same)) {
+      if (same !== undefined && isRunningMember(same)) {
         return err(`there is a teammate "${same.name}" already`);
       }
       return ok([...record.members.filter((one) => one !== same), member]);
@@ -81,7 +81,7 @@ export class Team {
   async remove(): Promise<Result<undefined, string>> {
     const record = await this.#locked(() => this.read());
     if (!record.ok) return record;
-    const living = record.value.members.filter(isLiving).map(({ name }) => name);
+    const living = record.value.members.filter(isRunningMember).map(({ name }) => name);
     if (living.length > 0) {
       return err(`${living.join(', ')} still work in it: ask them to stop first`);
     }
@@ -128,7 +128,7 @@ export class Team {
 }
 
 /** Whether a member is running and reads its mail. */
-export function isLiving({ state, process }: TeamMember): boolean {
+export function isRunningMember({ state, process }: TeamMember): boolean {
   return state !== 'ended' && teamFiles.isAlive(process);
 }
 
@@ -162,7 +162,7 @@ export function viewTeam(team: Team): Result<TeamView, string> {
     cwd: lead.cwd,
     members: members.map((member) => {
       const { process: _process, joinedAt: _joinedAt, cwd: _cwd, ...view } = member;
-      return { ...view, state: isLiving(member) ? member.state : 'ended' };
+      return { ...view, state: isRunningMember(member) ? member.state : 'ended' };
     }),
   });
 }

@@ -5,7 +5,7 @@ import { sliceWhole } from '../../lib/text/truncate.js';
 import type { RestMove, Stays } from '../runtime/run.js';
 import type { Duty } from './duty.js';
 import { LEAD, type TeammateState } from './records.js';
-import { begunBy, releaseTasks } from './tasks.js';
+import { releaseTasks, tasksInProgress } from './tasks.js';
 import type { TeamBase } from './team-base.js';
 import type { TeamClient } from './team-client.js';
 
@@ -26,7 +26,7 @@ export function createIdleWait(base: TeamBase, client: TeamClient, duty: Duty): 
   };
   /** Work that hooks require before it rests. */
   const moveOfHooks = async (scene: Scene): Promise<RestMove | undefined> => {
-    for (const { id, subject, description } of await begunBy(base.tasks, team, name)) {
+    for (const { id, subject, description } of await tasksInProgress(base.tasks, team, name)) {
       const task = { id, subject, description, teammateName: name, teamName: team };
       const { stop, goOn } = await taskLeft(hooks, task, scene);
       if (stop !== undefined) return { kind: 'leave', stop };

@@ -16,7 +16,7 @@ import {
   type WorktreeSettings,
   worktreeNotice,
 } from './worktree.js';
-import { endWorktree, wholeStatus } from './worktree-end.js';
+import { endWorktree, fullStatus } from './worktree-end.js';
 
 export interface WorkspaceDeps extends WorktreeDeps {
   /** Parent of private directories. */
@@ -265,7 +265,7 @@ async function changesSince(
   path: string,
   head: string,
 ): Promise<readonly string[] | undefined> {
-  const status = await wholeStatus({ fs, git }, { here: [], path, cwd: path });
+  const status = await fullStatus({ fs, git }, { here: [], path, cwd: path });
   const now = await git(['rev-parse', 'HEAD'], { cwd: path });
   if (!status.ok || !now.ok) return undefined;
   const moved = now.value === head ? [] : [`commits up to ${now.value.trim().slice(0, 12)}`];

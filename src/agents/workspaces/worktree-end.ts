@@ -58,7 +58,7 @@ async function changesIn(
 ): Promise<Result<Changes, string>> {
   const here = [`--git-dir=${gitDir}`, `--work-tree=${path}`];
   const git = (...args: string[]) => deps.git([...here, ...args], { cwd: main });
-  const status = await wholeStatus(deps, { here, path, cwd: main });
+  const status = await fullStatus(deps, { here, path, cwd: main });
   if (!status.ok) return status;
   const head = await git('rev-parse', 'HEAD', `refs/heads/${branch}`);
   if (!head.ok) return head;
@@ -112,7 +112,7 @@ const LOOK: readonly string[] = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** Files that git lists as changed or untracked, including those marked to be ignored. */
-export async function wholeStatus(
+export async function fullStatus(
   deps: Pick<WorktreeDeps, 'fs' | 'git'>,
   asked: Asked,
 ): Promise<Result<readonly string[], string>> {

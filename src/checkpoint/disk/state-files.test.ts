@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CheckpointFiles, storeTroubleOf } from './state-files.js';
+import { CheckpointFiles, describeStoreError } from './state-files.js';
 
 let directory: string;
 let files: CheckpointFiles;
@@ -104,8 +104,8 @@ describe('a store that cannot be written', () => {
     ['EROFS', 'the disk is read-only'],
   ])('is told in words (%s)', (code, why) => {
     const told = `the store of checkpoints cannot be written: ${why}`;
-    expect(storeTroubleOf(failure(code))).toBe(told);
-    expect(storeTroubleOf(new Error('outer', { cause: failure(code) }))).toBe(told);
-    expect(storeTroubleOf(failure('EIO'))).toBe('EIO: raw text');
+    expect(describeStoreError(failure(code))).toBe(told);
+    expect(describeStoreError(new Error('outer', { cause: failure(code) }))).toBe(told);
+    expect(describeStoreError(failure('EIO'))).toBe('EIO: raw text');
   });
 });

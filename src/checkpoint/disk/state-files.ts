@@ -110,7 +110,7 @@ export class CheckpointFiles {
 }
 
 /** Describes a write error of the checkpoint store; disk errors mean the store, not the workspace. */
-export function storeTroubleOf(thrown: unknown): string {
+export function describeStoreError(thrown: unknown): string {
   for (let at = thrown, depth = 0; at !== undefined && depth < MOST_CAUSES; depth++) {
     const why = UNWRITABLE.get(systemCodeOf(at) ?? '');
     if (why !== undefined) return `the store of checkpoints cannot be written: ${why}`;
@@ -132,7 +132,7 @@ function inWords<T>(work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    throw new Error(storeTroubleOf(thrown), { cause: thrown });
+    throw new Error(describeStoreError(thrown), { cause: thrown });
   }
 }
 

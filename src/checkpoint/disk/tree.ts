@@ -12,7 +12,7 @@ import { systemCodeOf } from '../../errors.js';
 import { dirname, isInside, join, normalise, relative, resolve } from '../../platform/fs/paths.js';
 import { nextTurn } from '../../platform/turns.js';
 import { sameState } from '../journal/states.js';
-import type { NodeState, Unstored } from '../types.js';
+import type { NodeState, NotStoredReason } from '../types.js';
 
 /** The `lstat` facts of a path. */
 export interface EntryStat {
@@ -173,7 +173,7 @@ export async function readSteady(
   path: string,
   seen: EntryStat,
   maxBytes: number,
-): Promise<{ readonly bytes: Buffer; readonly isRacy: boolean } | Unstored> {
+): Promise<{ readonly bytes: Buffer; readonly isRacy: boolean } | NotStoredReason> {
   if (seen.size > maxBytes) return 'too-large';
   let fd: number;
   try {

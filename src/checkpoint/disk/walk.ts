@@ -34,7 +34,7 @@ export interface Observation {
   readonly isAdopted: boolean;
 }
 
-export interface Walked {
+export interface WalkResult {
   /** New and changed paths, directories before their entries. */
   readonly observations: readonly Observation[];
   /** Known paths that no longer exist, deepest first. */
@@ -51,7 +51,7 @@ export interface Walked {
 const CLOCK_EVERY = 64;
 
 /** Walks the tree with `readdir` and `lstat` in short stretches; opens and follows nothing. */
-export async function walkTree(context: WalkContext): Promise<Walked> {
+export async function walkTree(context: WalkContext): Promise<WalkResult> {
   const { root, tree, ignore, maxEntries, number } = context;
   const walk = new Walk(context);
   const stat = statOf(root);
@@ -102,7 +102,7 @@ class Walk {
     this.#gaps.set(kind, (this.#gaps.get(kind) ?? new Set()).add(path));
   }
 
-  result(gone: readonly string[]): Walked {
+  result(gone: readonly string[]): WalkResult {
     const gaps = [...this.#gaps].map(([kind, paths]) => gapText(kind, paths));
     const isClosed = this.#gaps.get('unreadable')?.has('') === true;
     return { observations: this.#observations, gone, gaps, isClosed, isTooMuch: false };

@@ -23,8 +23,15 @@ import { promisify } from 'node:util';
 import { systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { NodeState } from '../types.js';
-import { type PeekedNode, peekAt, readAll, type Sighting, seeAt } from './workspace-read.js';
 import {
+  type PathSnapshot,
+  type PeekedNode,
+  readAll,
+  snapshotPath,
+  statPath,
+} from './workspace-read.js';
+import {
+  describeRestoreError,
   full,
   hasDescriptorPaths,
   MOUNTED,
@@ -35,10 +42,9 @@ import {
   Refused,
   requireStamp,
   WorkspaceRoot,
-  wordsFor,
 } from './workspace-root.js';
 
-export type { PeekedNode, Sighting } from './workspace-read.js';
+export type { PathSnapshot, PeekedNode } from './workspace-read.js';
 export { isInGit, isRewindablePath } from './workspace-root.js';
 
 const MAX_FILE_BYTES = 50 * 1024 ** 2;
@@ -67,9 +73,9 @@ export class WorkspaceFiles {
   }
 
   /** The node is undefined when the path is missing or reached only through a link. */
-  see(path: string): Promise<Result<Sighting, string>> {
+  see(path: string): Promise<Result<PathSnapshot, string>> {
     const nothing = { node: undefined, stamp: NOTHING };
-    return this.#during(path, (place) => seeAt(place, this.#maxFileBytes), nothing);
+    return this.#during(path, (place) => snapshotPath(place, this.#maxFileBytes), nothing);
   }
 
   async find(path: string): Promise<Result<NodeState | undefined, string>> {
@@ -80,9 +86,11 @@ export class WorkspaceFiles {
   /** Like `find`, but without reading files. */
   peek(path: string): Result<PeekedNode | undefined, string> {
     try {
-      return ok(this.#root.at(path, peekAt));
+      return ok(this.#root.at(path, statPath));
     } catch (thrown) {
-      return ABSENT.has(systemCodeOf(thrown) ?? '') ? ok(undefined) : err(wordsFor(thrown));
+      return ABSENT.has(systemCodeOf(thrown) ?? '')
+        ? ok(undefined)
+        : err(describeRestoreError(thrown));
     }
   }
 
@@ -148,7 +156,7 @@ export class WorkspaceFiles {
     try {
       return ok(this.#root.at(path, work));
     } catch (thrown) {
-      return err(wordsFor(thrown));
+      return err(describeRestoreError(thrown));
     }
   }
 
@@ -161,7 +169,7 @@ export class WorkspaceFiles {
       return ok(await this.#root.during(path, work));
     } catch (thrown) {
       const isAbsent = absent !== undefined && ABSENT.has(systemCodeOf(thrown) ?? '');
-      return isAbsent ? ok(absent) : err(wordsFor(thrown));
+      return isAbsent ? ok(absent) : err(describeRestoreError(thrown));
     }
   }
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writePlaceOf } from './workspace-read.js';
+import { resolveWriteTarget } from './workspace-read.js';
 
 let home: string;
 let root: string;
@@ -19,10 +19,10 @@ beforeAll(() => {
 afterAll(() => fs.rmSync(home, { recursive: true, force: true }));
 
 it('follows links as a write does', () => {
-  expect(writePlaceOf(root, 'd/new/file')).toEqual({ inside: 'd/new/file' });
-  expect(writePlaceOf(root, 'link/file')).toEqual({ inside: 'd/file' });
-  expect(writePlaceOf(root, path.join(home, 'alias/d/file'))).toEqual({ inside: 'd/file' });
-  expect(writePlaceOf(root, 'out')).toEqual({ outside: path.join(home, 'outside') });
-  expect(writePlaceOf(root, '../x')).toEqual({ outside: path.join(home, 'x') });
-  expect(writePlaceOf(root, '/nowhere/at/all')).toEqual({ outside: '/nowhere/at/all' });
+  expect(resolveWriteTarget(root, 'd/new/file')).toEqual({ inside: 'd/new/file' });
+  expect(resolveWriteTarget(root, 'link/file')).toEqual({ inside: 'd/file' });
+  expect(resolveWriteTarget(root, path.join(home, 'alias/d/file'))).toEqual({ inside: 'd/file' });
+  expect(resolveWriteTarget(root, 'out')).toEqual({ outside: path.join(home, 'outside') });
+  expect(resolveWriteTarget(root, '../x')).toEqual({ outside: path.join(home, 'x') });
+  expect(resolveWriteTarget(root, '/nowhere/at/all')).toEqual({ outside: '/nowhere/at/all' });
 });

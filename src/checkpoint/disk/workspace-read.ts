@@ -6,7 +6,7 @@ import { entryStat, READ_ONLY, readFully } from './tree.js';
 import { full, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
 /** The state of a path and a stamp that detects later changes. */
-export interface Sighting {
+export interface PathSnapshot {
   readonly node: NodeState | undefined;
   readonly stamp: string;
 }
@@ -19,7 +19,7 @@ export type PeekedNode =
   | Extract<NodeState, { kind: 'directory' }>
   | { readonly kind: Exclude<NodeState['kind'], 'directory'> };
 
-export function peekAt(place: Place): PeekedNode | undefined {
+export function statPath(place: Place): PeekedNode | undefined {
   const stat = lstatSync(full(place), { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   const { kind, mode } = entryStat(stat);
@@ -27,7 +27,7 @@ export function peekAt(place: Place): PeekedNode | undefined {
 }
 
 /** Does not read files over `maxBytes` and pauses for the event loop. */
-export async function seeAt(place: Place, maxBytes: number): Promise<Sighting> {
+export async function snapshotPath(place: Place, maxBytes: number): Promise<PathSnapshot> {
   const stat = lstatSync(full(place), { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return { node: undefined, stamp: NOTHING };
   const stamp = stampOf(stat);
@@ -70,7 +70,7 @@ export async function readAll(
 type WritePlace = { readonly inside: string } | { readonly outside: string };
 
 /** Resolves links as a write would. `root` is a real path and the base of relative paths. */
-export function writePlaceOf(root: string, path: string): WritePlace {
+export function resolveWriteTarget(root: string, path: string): WritePlace {
   const real = realPathOf(resolve(root, path));
   return real !== root && isInside(real, root)
     ? { inside: relative(root, real) }

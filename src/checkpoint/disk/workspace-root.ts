@@ -88,7 +88,7 @@ export class WorkspaceRoot {
       const now = this.#now();
       return this.#isRoot(now) && now.mount === this.#identity?.mount ? undefined : REPLACED;
     } catch (thrown) {
-      return wordsFor(thrown);
+      return describeRestoreError(thrown);
     }
   }
 
@@ -222,7 +222,7 @@ export function requireStamp(place: Place, stamp: string | undefined): void {
 
 const CHANGED = 'changed while it was being restored';
 
-export function wordsFor(thrown: unknown): string {
+export function describeRestoreError(thrown: unknown): string {
   switch (systemCodeOf(thrown)) {
     case 'ENOENT':
       return 'its directory is not there';

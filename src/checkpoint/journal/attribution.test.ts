@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeState, TreeChange } from '../types.js';
-import {
-  candidatesFor,
-  mayBeThePersons,
-  spanOf,
-  type TrackedWindow,
-  timeOf,
-} from './attribution.js';
+import { candidatesFor, mayBeByPerson, spanOf, type TrackedWindow, timeOf } from './attribution.js';
 
 const FILE: NodeState = { kind: 'file', size: 1, mode: 0o644, blob: 'x' };
 const DIRECTORY: NodeState = { kind: 'directory', mode: 0o755 };
@@ -77,13 +71,13 @@ describe('whose a change is', () => {
     const late: TreeChange = { path: 'a', after: FILE, at: 10_500 };
     const look = { startedAt: 10_600, finishedAt: 10_610, changes: [late], gaps: [] };
     const span = spanOf(look, 500);
-    expect(mayBeThePersons(late, span, [job])).toBe(true);
-    expect(mayBeThePersons({ ...late, at: 9_000 }, span, [job])).toBe(false);
+    expect(mayBeByPerson(late, span, [job])).toBe(true);
+    expect(mayBeByPerson({ ...late, at: 9_000 }, span, [job])).toBe(false);
     // With an unusable time the scan's end decides how long the job has run.
-    expect(mayBeThePersons({ ...late, at: 20 }, span, [job])).toBe(true);
-    expect(mayBeThePersons(late, span, [foreground])).toBe(false);
-    expect(mayBeThePersons(late, span, [job, foreground])).toBe(false);
-    expect(mayBeThePersons(late, span, [{ ...job, startedAt: 5_000 }])).toBe(false);
-    expect(mayBeThePersons(late, span, [])).toBe(false);
+    expect(mayBeByPerson({ ...late, at: 20 }, span, [job])).toBe(true);
+    expect(mayBeByPerson(late, span, [foreground])).toBe(false);
+    expect(mayBeByPerson(late, span, [job, foreground])).toBe(false);
+    expect(mayBeByPerson(late, span, [{ ...job, startedAt: 5_000 }])).toBe(false);
+    expect(mayBeByPerson(late, span, [])).toBe(false);
   });
 });

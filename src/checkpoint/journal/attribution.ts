@@ -60,7 +60,7 @@ const LONG_MS = 10_000;
  * Whether the person may have made a change although a call was running: foreground calls end before people
  * read the answer, but background jobs run while they edit.
  */
-export function mayBeThePersons(
+export function mayBeByPerson(
   change: TreeChange,
   span: LookSpan,
   of: readonly TrackedWindow[],

@@ -1,6 +1,6 @@
-import { storeTroubleOf } from '../disk/state-files.js';
+import { describeStoreError } from '../disk/state-files.js';
 import type { Author, Change, Look, NodeState, TreeChange } from '../types.js';
-import { candidatesFor, mayBeThePersons, spanOf, timeOf } from './attribution.js';
+import { candidatesFor, mayBeByPerson, spanOf, timeOf } from './attribution.js';
 import type { CallWindow } from './call-window.js';
 import type { JournalParts } from './change-log.js';
 import type { Points } from './points.js';
@@ -119,7 +119,7 @@ export class Recorder {
       this.#since = look.startedAt;
     } catch (thrown) {
       // Noted on the point, because a rewind to it may be incomplete.
-      points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
+      points.addGaps([`a look at the tree failed: ${describeStoreError(thrown)}`]);
     }
     points.settle(marked);
     this.retire(over);
@@ -153,7 +153,7 @@ export class Recorder {
         messageId: this.#points.turnOf({ at, atLeast: turnBefore(of) }),
         authors: [
           ...of.map(({ author }) => author),
-          ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
+          ...(of.length === 0 || mayBeByPerson(found, span, of) ? [USER] : []),
         ],
         renamedFrom: span.renames.get(path),
       };

@@ -1,6 +1,6 @@
 import type { Result } from '../../lib/result.js';
 import { Turns } from '../../platform/turns.js';
-import type { PeekedNode, Sighting } from '../disk/workspace-files.js';
+import type { PathSnapshot, PeekedNode } from '../disk/workspace-files.js';
 import type { JournalParts } from '../journal/change-log.js';
 import { sameMode, sameState } from '../journal/states.js';
 import type { NodeState } from '../types.js';
@@ -146,7 +146,7 @@ class ApplyRun {
     return sameState(now, from) || (now === undefined && from?.kind !== to?.kind);
   }
 
-  #put(step: PathStep, { node: now, stamp }: Sighting): void {
+  #put(step: PathStep, { node: now, stamp }: PathSnapshot): void {
     const { path, to } = step;
     const { workspace } = this.#journal;
     const draft = this.#draftOf.get(step) ?? '';
@@ -191,7 +191,7 @@ class ApplyRun {
     }
   }
 
-  async #see(path: string): Promise<Sighting> {
+  async #see(path: string): Promise<PathSnapshot> {
     const seen = this.#try(path, await this.#journal.workspace.see(path));
     return seen ?? { node: undefined, stamp: '' };
   }

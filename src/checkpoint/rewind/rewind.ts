@@ -15,7 +15,7 @@ export interface RewindOrder {
   readonly onWritten: (path: string, state: NodeState | undefined) => void;
 }
 
-export interface Carried {
+export interface RewindRun {
   /** The draft without paths whose present content could not be saved. */
   readonly draft: Draft;
   readonly failed: Applied['failed'];
@@ -25,7 +25,7 @@ export interface Carried {
  * Executes a draft: saves the present contents, stores the plan, restores the paths and records the result. A
  * killed run is completed at the next start.
  */
-export async function carryOut(order: RewindOrder, parts: JournalParts): Promise<Carried> {
+export async function carryOut(order: RewindOrder, parts: JournalParts): Promise<RewindRun> {
   const draft = await keepPresent(order.draft, parts);
   if (draft.steps.length === 0) {
     return { draft, failed: [] };

@@ -18,8 +18,8 @@ import {
   statInside,
   type TreeNode,
 } from '../disk/tree.js';
-import { gapText, type Walked, walkTree } from '../disk/walk.js';
-import type { Look, NodeState, TrackerState, TreeChange, Unstored } from '../types.js';
+import { gapText, type WalkResult, walkTree } from '../disk/walk.js';
+import type { Look, NodeState, NotStoredReason, TrackerState, TreeChange } from '../types.js';
 
 /** Tracks the state of a tree and stores its contents. */
 export interface TreeTracker {
@@ -262,7 +262,7 @@ class Tracker implements TreeTracker {
     return { startedAt, finishedAt: finishedAt ?? Date.now(), changes: found, gaps };
   }
 
-  async #walk(): Promise<Walked> {
+  async #walk(): Promise<WalkResult> {
     const startedAt = Date.now();
     if (!this.#isLost) this.#ignore.startLook(this.#walks === 0);
     this.#isLost = true;
@@ -379,7 +379,7 @@ function isUnread({ state }: TreeNode): boolean {
 }
 
 /** Records why a file's content is not stored. */
-function lose(node: TreeNode, unstored: Unstored): void {
+function lose(node: TreeNode, unstored: NotStoredReason): void {
   const { size, mode } = node.stat;
   node.state = { kind: 'file', size, mode, unstored };
   // Without content, only the file system's facts can show a change.

@@ -61,7 +61,7 @@ export const command: CommandSpec = {
       const trace = receipt.trace.filter(({ guard }) => guard !== 'asker');
       output.out(receiptText({ ...receipt, reason, decidedBy, trace }, VERBS[decision]));
       output.out(effectsText(decided.effects));
-      output.out(unaskedText(decided.unaskedHooks));
+      output.out(skippedHooksText(decided.unaskedHooks));
       return EXIT.done;
     }),
 };
@@ -76,7 +76,7 @@ function effectsText(effects: readonly string[] | undefined): string {
 }
 
 /** One line on hooks that were not asked; empty when there are none. */
-export function unaskedText(count = 0, remark = '--hooks runs and asks them'): string {
+export function skippedHooksText(count = 0, remark = '--hooks runs and asks them'): string {
   if (count === 0) return '';
   const which = count === 1 ? '1 PreToolUse hook was' : `${count} PreToolUse hooks were`;
   return `${which} not asked and may still refuse; ${remark}\n`;

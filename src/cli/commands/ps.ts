@@ -5,7 +5,7 @@ import { stateDirectory } from '../../platform/fs/paths.js';
 import { type ListedChild, listChildren } from '../../platform/process/process-registry.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { type Reaped, reapOrphans } from '../reap-orphans.js';
+import { type ReapResult, reapOrphans } from '../reap-orphans.js';
 import { JSON_OPTION, printJson } from './project-call.js';
 
 export const command: CommandSpec = {
@@ -84,13 +84,13 @@ function orphanHint(rows: readonly Row[]): string {
   return `\n${count} of them ${count === 1 ? 'belongs' : 'belong'} to a program that is gone: portcullis ps --reap\n`;
 }
 
-const OUTCOMES: Readonly<Record<Reaped['outcome'], string>> = {
+const OUTCOMES: Readonly<Record<ReapResult['outcome'], string>> = {
   ended: 'ended',
   'still-runs': 'still runs, though it was killed',
   'not-provably-ours': 'left alone: nothing proves that it is the process we started',
 };
 
-function report(call: CommandCall, reaped: readonly Reaped[]): number {
+function report(call: CommandCall, reaped: readonly ReapResult[]): number {
   if (call.options.json === true) {
     printJson(
       call,

@@ -1,7 +1,7 @@
 import { visible } from '../../lib/text/visible.js';
 import { resolve } from '../../platform/fs/paths.js';
 import { openProject } from '../../project/project.js';
-import { isPassed, type SkillScore, skippedIn, type Trial } from '../../project/skills-score.js';
+import { hasPassed, type SkillScore, skippedIn, type Trial } from '../../project/skills-score.js';
 import type { SkillTestResult } from '../../project/skills-test.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
@@ -88,7 +88,7 @@ function resultData({ model, score, trials }: SkillTestResult, good: boolean): u
       expected: trial.test.skill ?? null,
       chosen: trial.chosen,
       skipped: skippedIn(trial) ?? null,
-      passed: isPassed(trial),
+      passed: hasPassed(trial),
       failure: trial.failure,
     })),
     cut: [...new Set(trials.flatMap(({ listing }) => listing.cut.map(({ name }) => name)))],
@@ -97,7 +97,7 @@ function resultData({ model, score, trials }: SkillTestResult, good: boolean): u
 
 function resultText({ trials, score, model }: SkillTestResult, file: string): string {
   const failed = trials
-    .filter((trial) => !isPassed(trial))
+    .filter((trial) => !hasPassed(trial))
     .map((trial) => failureText(trial, file));
   const notes = [...new Set(trials.flatMap(({ listing }) => listing.note ?? []))];
   return [

@@ -11,7 +11,7 @@ import type { InstructionBook } from '../instructions/book.js';
 import { skip } from '../instructions/reader.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from '../instructions/types.js';
 import type { EnforcedRules } from './enforced.js';
-import { type EnforcedHold, joinEnforced } from './policy.js';
+import { type EnforcedHold, mergeEnforced } from './policy.js';
 
 type Texts = Pick<EnforcedRules, 'deny' | 'ask'>;
 
@@ -77,7 +77,7 @@ export async function openEnforced(
     async refresh() {
       const now = await book.enforcedAgain();
       if (now === undefined) return;
-      const { rules: joined, gone } = joinEnforced(texts, now);
+      const { rules: joined, gone } = mergeEnforced(texts, now);
       const compiled = compile(joined);
       const broken = [...now.problems, ...compiled.problems].filter(
         ({ severity }) => severity === 'fatal',
@@ -109,7 +109,7 @@ export interface NearHidingParts {
  * What the files on the way to a path keep from being read, for one search or listing: each directory
  * is looked at once. Rules that hold for some files only are not among them.
  */
-export function nearHiding(
+export function createHiddenFileCheck(
   { book, compile, hold, fs, home }: NearHidingParts,
   { roots }: { readonly roots: readonly string[] },
 ): IsHidden {

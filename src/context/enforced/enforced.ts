@@ -3,7 +3,7 @@ import { nearest } from '../../lib/text/nearest.js';
 import type { LocatedJson } from '../../settings/files/json.js';
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
 import type { LoadResult } from '../instructions/load-result.js';
-import type { Entry, Fitting, InstructionScope } from '../instructions/types.js';
+import type { Entry, FilePatterns, InstructionScope } from '../instructions/types.js';
 import { blocksOf } from './blocks.js';
 
 /** An instruction file as the rules in it see it. */
@@ -29,7 +29,7 @@ export interface EnforcedRules {
 /** Restrictions, and which of them hold only for some files. */
 export interface FoundRules extends EnforcedRules {
   /** Of a rule that is not named here: it holds wherever its file counts. */
-  readonly when: ReadonlyMap<SourcedRule, Fitting>;
+  readonly when: ReadonlyMap<SourcedRule, FilePatterns>;
 }
 
 /** Restrictions in the files on the way to some paths. */
@@ -41,7 +41,7 @@ export interface NearRules extends FoundRules {
 export type LocateJson = (text: string) => LocatedJson;
 
 /** What these files enforce. */
-export function enforcedIn(
+export function readEnforcedRules(
   entries: readonly Entry[],
   locateJson: LocateJson,
   { enforced, skipped }: Pick<LoadResult, 'enforced' | 'skipped'>,
@@ -62,7 +62,7 @@ export function enforcedIn(
     const message = `it cannot be read, so that restrictions in it may be missed: ${reason}.`;
     fatal(path, scope, message, 'Make it readable, or take it away.');
   }
-  const when = new Map<SourcedRule, Fitting>();
+  const when = new Map<SourcedRule, FilePatterns>();
   for (const { place, source: text, line, when: fitting } of entries) {
     const { scope: source, path, base: root } = place;
     if (!restricts(source)) continue;

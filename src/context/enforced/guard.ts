@@ -13,8 +13,8 @@ import {
 import type { RestrictionMatch, Rule } from '../../permissions/rules/rule.js';
 import { NO_RULES, type RuleSet } from '../../permissions/rules/rule.js';
 import { describeProblem } from '../../settings/types.js';
-import type { BelowRules } from '../instructions/below.js';
 import type { InstructionBook } from '../instructions/book.js';
+import type { BelowRules } from '../instructions/nested-folders.js';
 import type { CompileEnforced } from './compiled.js';
 import type { EnforcedRules } from './enforced.js';
 import { type Named, namedBy } from './named-paths.js';

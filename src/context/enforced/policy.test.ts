@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../../settings/types.js';
-import type { Fitting } from '../instructions/types.js';
-import { createEnforcedHold, joinEnforced } from './policy.js';
+import type { FilePatterns } from '../instructions/types.js';
+import { createEnforcedHold, mergeEnforced } from './policy.js';
 
 const rule = (text: string, file = '/p/sub/CLAUDE.md', root = '/p/sub'): SourcedRule => ({
   value: { text, root },
@@ -13,7 +13,7 @@ const rule = (text: string, file = '/p/sub/CLAUDE.md', root = '/p/sub'): Sourced
 const near = (
   deny: readonly SourcedRule[],
   paths: readonly string[],
-  when: ReadonlyMap<SourcedRule, Fitting> = new Map(),
+  when: ReadonlyMap<SourcedRule, FilePatterns> = new Map(),
 ) => ({ deny, ask: [], problems: [], paths, when });
 const below = (deny: readonly SourcedRule[], directories: readonly string[]) => ({
   deny,
@@ -22,7 +22,7 @@ const below = (deny: readonly SourcedRule[], directories: readonly string[]) => 
   directories,
   cut: false,
 });
-const api: Fitting = { globs: ['src/api/**'], fits: (path) => path.startsWith('/p/src/api/') };
+const api: FilePatterns = { globs: ['src/api/**'], fits: (path) => path.startsWith('/p/src/api/') };
 const textsOf = ({ deny }: { readonly deny: readonly SourcedRule[] }) =>
   deny.map(({ value }) => value.text);
 
@@ -30,13 +30,13 @@ describe('restrictions that change during a session', () => {
   it('add up; what is gone is named and stays, wherever it stood', () => {
     const before = { deny: [rule('A'), rule('B')], ask: [rule('C')] };
     const moved = { ...rule('B'), line: 9 };
-    const { rules, gone } = joinEnforced(before, { deny: [moved, rule('D')], ask: [] });
+    const { rules, gone } = mergeEnforced(before, { deny: [moved, rule('D')], ask: [] });
     expect(textsOf(rules)).toEqual(['A', 'B', 'D']);
     expect(rules.ask).toHaveLength(1);
     expect(rules.deny.find(({ value }) => value.text === 'B')?.line).toBe(9);
     expect(gone.map(({ value }) => value.text)).toEqual(['A', 'C']);
     // A ban that became a question is still a ban.
-    expect(textsOf(joinEnforced(before, { deny: [], ask: [rule('A')] }).rules)).toContain('A');
+    expect(textsOf(mergeEnforced(before, { deny: [], ask: [rule('A')] }).rules)).toContain('A');
   });
 
   it('of a folder stay whatever became of the file, and only there', () => {

@@ -1,7 +1,7 @@
 import { isInside } from '../../platform/fs/paths.js';
 import type { SourcedRule } from '../../settings/types.js';
-import type { BelowRules } from '../instructions/below.js';
-import type { Fitting } from '../instructions/types.js';
+import type { BelowRules } from '../instructions/nested-folders.js';
+import type { FilePatterns } from '../instructions/types.js';
 import type { EnforcedRules, NearRules } from './enforced.js';
 
 type Rules = Pick<EnforcedRules, 'deny' | 'ask'>;
@@ -18,7 +18,7 @@ function keyOf(kind: Kind, { value, file }: SourcedRule): string {
  * fail-closed: the files that restrict a session can be written by those whom they restrict, so what
  * held once holds until the end of the session. Only what is new counts at once.
  */
-export function joinEnforced(
+export function mergeEnforced(
   before: Rules,
   now: Rules,
 ): { readonly rules: Rules; readonly gone: readonly SourcedRule[] } {
@@ -45,7 +45,7 @@ interface Held {
   readonly kind: Kind;
   readonly rule: SourcedRule;
   /** By their patterns. Empty: it holds in all of its directory. */
-  readonly when: Map<string, Fitting>;
+  readonly when: Map<string, FilePatterns>;
 }
 
 /**
@@ -54,7 +54,7 @@ interface Held {
  */
 export function createEnforcedHold(): EnforcedHold {
   const seen = new Map<string, Held>();
-  const note = (kind: Kind, rule: SourcedRule, fitting: Fitting | undefined): void => {
+  const note = (kind: Kind, rule: SourcedRule, fitting: FilePatterns | undefined): void => {
     const before = seen.get(keyOf(kind, rule));
     const when = new Map(before?.when);
     if (fitting === undefined || before?.when.size === 0) when.clear();

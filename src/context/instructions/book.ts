@@ -1,18 +1,18 @@
 import { Queue } from '../../lib/queue.js';
 import {
   type EnforcedRules,
-  enforcedIn,
   type FoundRules,
   type NearRules,
+  readEnforcedRules,
 } from '../enforced/enforced.js';
-import { type BelowRules, takeBelow, waitingBelow } from './below.js';
 import type { InstructionBookParts, KnownDirectories } from './discovery.js';
-import { namesIn, nearbyIn, touchedIn } from './for-path.js';
+import { enforcedForPaths, namesIn, touchedIn } from './for-path.js';
 import { createLoadContext, type LoadContext } from './load-context.js';
 import { addTo, copyOf, enforcingResult, type LoadResult, newResult } from './load-result.js';
+import { type BelowRules, takeBelow, waitingBelow } from './nested-folders.js';
 import { isLocated } from './reader.js';
 import { type InstructionReport, reportOf } from './report.js';
-import type { Entry, LoadedFiles, LoadedInstruction, Taking } from './types.js';
+import type { Entry, LoadCause, LoadedFiles, LoadedInstruction } from './types.js';
 
 export type { InstructionBookParts } from './discovery.js';
 
@@ -69,8 +69,8 @@ export function createInstructionBook(parts: InstructionBookParts): InstructionB
   return new Book(parts);
 }
 
-const AT_START: Taking = { reason: 'session_start' };
-const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
+const AT_START: LoadCause = { reason: 'session_start' };
+const AFTER_COMPACTION: LoadCause = { reason: 'compact', reasonForAll: true };
 
 /** What a book begins with that goes on from another one. */
 interface Opened {
@@ -175,7 +175,7 @@ class Book implements InstructionBook {
     return this.#queue.add(async () => {
       const shown = await this.#opened();
       const context = await this.#at();
-      const rules = this.#rulesIn(await nearbyIn(context, shown, { paths, known }));
+      const rules = this.#rulesIn(await enforcedForPaths(context, shown, { paths, known }));
       return { paths: namesIn(context, paths), ...rules };
     });
   }
@@ -224,7 +224,7 @@ class Book implements InstructionBook {
     return this.#context;
   }
 
-  async #start(how: Taking): Promise<LoadResult> {
+  async #start(how: LoadCause): Promise<LoadResult> {
     const shown = await (await this.#at()).discovery.start(how);
     this.#shown = shown;
     this.#atStart = copyOf(shown);
@@ -241,7 +241,7 @@ class Book implements InstructionBook {
   }
 
   #rulesIn(found: LoadResult): FoundRules {
-    return enforcedIn(enforcing(found), this.#parts.locateJson, found);
+    return readEnforcedRules(enforcing(found), this.#parts.locateJson, found);
   }
 
   async #below(directories: readonly string[]): Promise<BelowRules> {

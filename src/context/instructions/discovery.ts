@@ -12,7 +12,7 @@ import { type InstructionReader, isLocated, skip, unreadable } from './reader.js
 import { ruleFilesIn } from './rules.js';
 import type { InstructionSettings } from './settings.js';
 import { withoutBlockComments, withoutHidden } from './text.js';
-import type { Area, Entry, InstructionScope, Place, Sought, Taking } from './types.js';
+import type { Area, Entry, InstructionScope, LoadCause, Place, Sought } from './types.js';
 
 export interface InstructionBookParts {
   readonly fs: FileSystem;
@@ -46,9 +46,14 @@ interface DiscoveryParts extends InstructionBookParts {
 
 export interface Discovery {
   /** Everything that holds from the start, broad before specific. */
-  start(how: Taking): Promise<LoadResult>;
+  start(how: LoadCause): Promise<LoadResult>;
   /** What one directory below the working directory brings. `known`: directories that were looked at. */
-  nested(directory: string, how: Taking, into: LoadResult, known?: KnownDirectories): Promise<void>;
+  nested(
+    directory: string,
+    how: LoadCause,
+    into: LoadResult,
+    known?: KnownDirectories,
+  ): Promise<void>;
 }
 
 export type KnownDirectories = Map<string, DirectoryFiles>;
@@ -77,7 +82,7 @@ interface RuleDirectory {
 }
 
 interface Task {
-  readonly how: Taking;
+  readonly how: LoadCause;
   readonly into: LoadResult;
 }
 
@@ -205,7 +210,7 @@ async function takeOwnRules(
 }
 
 /** Instructions that stand in managed settings. */
-function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string): Entry[] {
+function settingEntry(setting: Sourced<string>, { reason }: LoadCause, base: string): Entry[] {
   const source = setting.value.replace(/\r\n?/g, '\n');
   const { text } = withoutHidden(withoutBlockComments(source));
   if (text.trim() === '') return [];

@@ -2,8 +2,8 @@ import { isInside } from '../../platform/fs/paths.js';
 import type { KnownDirectories } from './discovery.js';
 import type { LoadContext } from './load-context.js';
 import { enforcingResult, isAdmitted, type LoadResult, newResult } from './load-result.js';
-import { asFound, directoriesTowards, isDirectory } from './places.js';
-import type { Taking, WaitingRule } from './types.js';
+import { directoriesTowards, isDirectory, toProjectPath } from './places.js';
+import type { LoadCause, WaitingRule } from './types.js';
 
 /** What the use of files brings that was not shown yet. */
 export async function touchedIn(
@@ -22,7 +22,7 @@ export async function touchedIn(
 }
 
 /** The same for what is enforced, whatever was shown before: restrictions do not fade. */
-export async function nearbyIn(
+export async function enforcedForPaths(
   context: LoadContext,
   { waiting }: LoadResult,
   { paths, known }: { readonly paths: readonly string[]; readonly known?: KnownDirectories },
@@ -40,7 +40,7 @@ export function namesIn(
   { projects }: Pick<LoadContext, 'projects'>,
   paths: readonly string[],
 ): readonly string[] {
-  const found = paths.flatMap((path) => projects.map((project) => asFound(path, project)));
+  const found = paths.flatMap((path) => projects.map((project) => toProjectPath(path, project)));
   return [...new Set([...paths, ...found])];
 }
 
@@ -57,16 +57,16 @@ async function takeTowards(
 ): Promise<void> {
   const { found, waiting, itself, known } = into;
   for (const project of projects) {
-    const target = asFound(path, project);
+    const target = toProjectPath(path, project);
     if (!isInside(target, project.root)) continue;
-    const nested: Taking = { reason: 'nested_traversal', trigger: path };
+    const nested: LoadCause = { reason: 'nested_traversal', trigger: path };
     for (const directory of directoriesTowards(target, project, { itself })) {
       await discovery.nested(directory, nested, found, known);
     }
     for (const rule of [...waiting, ...found.waiting]) {
       const isKnown = found.seen.has(rule.real) && isAdmitted(found, rule.place, rule.real);
       if (isKnown || !rule.fits(target)) continue;
-      const by: Taking = { reason: 'path_glob_match', trigger: path, when: rule };
+      const by: LoadCause = { reason: 'path_glob_match', trigger: path, when: rule };
       await loader.take(rule.place, by, found);
     }
   }

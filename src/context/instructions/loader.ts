@@ -8,12 +8,12 @@ import { firstLines, withoutBlockComments, withoutHidden } from './text.js';
 import { DOCUMENT_EXTENSIONS, isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
 import {
   type Entry,
+  type LoadCause,
   type Located,
   MEMORY_TYPES,
   type Place,
   type SkippedInstruction,
   type Sought,
-  type Taking,
 } from './types.js';
 
 /** A file as it is shown and as its rules are read. */
@@ -32,14 +32,14 @@ export interface Look {
 
 export interface InstructionLoader {
   /** Takes a file and what it includes, right behind it. */
-  take(place: Place, how: Taking, into: LoadResult, look?: Look): Promise<void>;
+  take(place: Place, how: LoadCause, into: LoadResult, look?: Look): Promise<void>;
   /** One file as it is now, without what it includes. */
   look(place: Place, realDirectory?: string): Promise<Look>;
   prepare(place: Place, located: Located): Promise<Result<Prepared, SkippedInstruction>>;
   /** What a file includes now and did not before; `unshown`: only for what that enforces. */
   takeIncludes(
     entry: Entry,
-    how: Taking,
+    how: LoadCause,
     into: LoadResult,
     options?: { readonly unshown: boolean },
   ): Promise<void>;
@@ -53,7 +53,7 @@ export const MEMORY_CAP = { lines: 200, bytes: 25 * 1024 } as const;
 
 interface Found {
   readonly located: Located;
-  readonly how: Taking;
+  readonly how: LoadCause;
   readonly depth: number;
   /** It is taken for what it enforces, not to be shown. */
   readonly unshown: boolean;

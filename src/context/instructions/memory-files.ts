@@ -4,7 +4,7 @@ import type { InstructionLoader } from './loader.js';
 import { type MemoryPlace, memoryDirectory } from './places.js';
 import { skip } from './reader.js';
 import type { InstructionSettings } from './settings.js';
-import type { Place, Taking } from './types.js';
+import type { LoadCause, Place } from './types.js';
 
 type MemoryParts = Pick<MemoryPlace, 'fs' | 'home' | 'configDir' | 'project'> & {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,7 +17,7 @@ type MemoryParts = Pick<MemoryPlace, 'fs' | 'home' | 'configDir' | 'project'> & 
 /** The notes of earlier sessions, then those that a team shares. */
 export async function takeMemories(
   parts: MemoryParts,
-  { how, into }: { how: Taking; into: LoadResult },
+  { how, into }: { how: LoadCause; into: LoadResult },
 ): Promise<void> {
   if (isMemoryOn(parts) && parts.sources.includes('user')) {
     const place = await memoryFile(parts);

@@ -55,7 +55,7 @@ export async function isDirectory(fs: Pick<FileSystem, 'stat'>, path: string): P
 }
 
 /** A tool may have resolved the path; the names below the root are the same. */
-export function asFound(path: string, { root, realRoot }: ProjectPlace): string {
+export function toProjectPath(path: string, { root, realRoot }: ProjectPlace): string {
   if (root === realRoot || isInside(path, root) || !isInside(path, realRoot)) return path;
   return join(root, relative(realRoot, path));
 }

@@ -24,7 +24,7 @@ import type { SkippedInstruction } from './types.js';
 /** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
 type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
 
-export interface Hiding {
+export interface HiddenFileRules {
   /** Whether a rule denies or asks about reading a file. */
   readonly isHidden: IsKept;
   /** The same for an agent, with what is said about it alone; undefined: no rule speaks of files. */
@@ -48,7 +48,7 @@ export function openHiding(
   config: Pick<SessionConfig, 'cwd' | 'disallowedTools'>,
   environment: Pick<SessionEnvironment, 'fs' | 'settings' | 'workspace' | 'env'>,
   fences?: Fences,
-): Hiding {
+): HiddenFileRules {
   const home = homeDirectory(environment.env);
   const live = createLiveRules({
     cwd: config.cwd,
@@ -56,7 +56,7 @@ export function openHiding(
     allowedTools: [],
     disallowedTools: config.disallowedTools ?? [],
   });
-  let settings: Parameters<Hiding['replace']>[0] = environment.settings;
+  let settings: Parameters<HiddenFileRules['replace']>[0] = environment.settings;
   /** Read when the first file is asked about: most sessions never do. */
   let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
   let enforced = (): RuleSet => NO_RULES;
@@ -162,7 +162,7 @@ export type InstructionGround = Pick<
 
 export interface OpenedBook {
   readonly book: InstructionBook;
-  readonly hiding: Hiding;
+  readonly hiding: HiddenFileRules;
   readonly approvals: IncludeApprovalStore;
   /** What is wrong with the settings about instructions. */
   readonly problems: readonly ConfigProblem[];

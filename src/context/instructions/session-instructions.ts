@@ -8,15 +8,15 @@ import { homeDirectory } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Workspace } from '../../tools/tool.js';
 import {
+  createHiddenFileCheck,
   enforcedCompiler,
-  nearHiding,
   openEnforced,
   wasChosen,
   withoutHiddenFiles,
 } from '../enforced/compiled.js';
 import { nearGuard } from '../enforced/guard.js';
 import { createEnforcedHold } from '../enforced/policy.js';
-import { instructionWarnings } from '../prompt/opening.js';
+import { instructionWarnings } from '../prompt/first-messages.js';
 import type { InstructionBook } from './book.js';
 import { instructionsReminder } from './reminder.js';
 import { type Fences, openInstructionBook, settleIncludes } from './session-book.js';
@@ -48,7 +48,7 @@ export async function openInstructions(
     const isHidden = agent.depth === 0 ? undefined : hiding.of(agent);
     const isIncluded = found.files.some(({ parent }) => parent !== undefined);
     if (isHidden === undefined && !isIncluded) return found;
-    const isHiddenNear = nearHiding(near, environment.workspace);
+    const isHiddenNear = createHiddenFileCheck(near, environment.workspace);
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
       if (file.parent !== undefined && (await isHiddenNear(file.path))) return true;
@@ -104,7 +104,7 @@ export async function openInstructions(
     },
     /** The files that a search or listing leaves out: besides those of other rules, what files near them hide. */
     hidingNear(isHidden: IsHidden | undefined, place: Pick<Workspace, 'roots'>): IsHidden {
-      const isHiddenNear = nearHiding(near, place);
+      const isHiddenNear = createHiddenFileCheck(near, place);
       return async (path) => (await isHidden?.(path)) === true || (await isHiddenNear(path));
     },
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),

@@ -119,12 +119,12 @@ export interface Located {
 export type Sought = Located | SkippedInstruction | 'absent';
 
 /** Why and how a file is taken. */
-export interface Taking {
+export interface LoadCause {
   readonly reason: LoadReason;
   /** The file whose use made it load. */
   readonly trigger?: string;
   /** It counts only for files that these patterns match. */
-  readonly when?: Fitting;
+  readonly when?: FilePatterns;
   /** Includes keep this reason instead of their own. */
   readonly reasonForAll?: boolean;
 }
@@ -141,18 +141,18 @@ export interface Entry {
   /** The line in the file, where the text is a part of one. */
   readonly line?: number;
   /** It counts only for files that these patterns match. */
-  readonly when?: Fitting;
+  readonly when?: FilePatterns;
 }
 
 /** Patterns that say for which files something counts. */
-export interface Fitting {
+export interface FilePatterns {
   readonly globs: readonly string[];
   /** Takes an absolute path. */
   fits(path: string): boolean;
 }
 
 /** A rule that waits for a file that its patterns match. */
-export interface WaitingRule extends Fitting {
+export interface WaitingRule extends FilePatterns {
   readonly place: Place;
   readonly real: string;
 }

@@ -19,7 +19,7 @@ export function environmentReminder(facts: EnvironmentFacts): string {
 }
 
 /** Whether a message shows the environment as the start of a session does; other runtimes' messages do not. */
-export function showsOpening({ role, content }: Message): boolean {
+export function hasEnvironmentReminder({ role, content }: Message): boolean {
   return (
     role === 'user' &&
     content.some((block) => block.type === 'text' && block.text.startsWith(OPENING_START))

@@ -10,7 +10,7 @@ import { VERSION } from '../../version.js';
 import type { McpLibrary } from '../connection/library.js';
 import { isUnreachable } from './failure.js';
 import { addressRefusal, RefusedAddress } from './guarded-fetch.js';
-import type { Challenge, Discovered, RemoteDeclaration, SignInContext } from './types.js';
+import type { Challenge, DiscoveryResult, RemoteDeclaration, SignInContext } from './types.js';
 
 /**
  * Finds the authorization server: the MCP server's metadata (RFC 9728) names it, and its own metadata (RFC
@@ -21,7 +21,7 @@ export async function discover({
   declaration: { entry },
   challenge,
   fetch,
-}: SignInContext): Promise<Discovered> {
+}: SignInContext): Promise<DiscoveryResult> {
   const resource = await resourceMetadata(library, entry.url, { challenge, fetch });
   const own = library.resourceUrlFromServerUrl(entry.url);
   if (resource !== undefined) {

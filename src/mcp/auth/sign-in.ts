@@ -10,7 +10,7 @@ import { addressRefusal } from './guarded-fetch.js';
 import { clientInformation, type StoredAuth, type StoredClient } from './token-store.js';
 import { authRecord, tokensFrom } from './tokens.js';
 import type {
-  Discovered,
+  DiscoveryResult,
   MachineGrant,
   RemoteDeclaration,
   SignInAgent,
@@ -106,12 +106,12 @@ function grantedRecord(
 }
 
 interface Asked {
-  readonly found: Discovered;
+  readonly found: DiscoveryResult;
   readonly scope: string | undefined;
   readonly client: StoredClient;
 }
 
-function earlierScopes(stored: StoredAuth | undefined, found: Discovered): string | undefined {
+function earlierScopes(stored: StoredAuth | undefined, found: DiscoveryResult): string | undefined {
   if (stored?.issuer !== found.issuer) return undefined;
   return stored.tokens?.requestedScope ?? stored.tokens?.scope;
 }
@@ -157,7 +157,7 @@ async function askAndExchange(
 function codeFrom(
   library: McpLibrary,
   answer: URLSearchParams,
-  { found, state }: { readonly found: Discovered; readonly state: string },
+  { found, state }: { readonly found: DiscoveryResult; readonly state: string },
 ): Result<string, string> {
   if (answer.get('state') !== state) {
     return err('the answer belongs to another sign-in (its state does not match)');
@@ -256,7 +256,7 @@ async function clientFor(
   };
 }
 
-function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientMetadata {
+function describeUs(redirectUrl: string, { metadata }: DiscoveryResult): OAuthClientMetadata {
   const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
   // A local program cannot keep a secret, but some authorization servers require one.
   const method =
@@ -281,7 +281,7 @@ function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientM
  */
 export function secretRefusal(
   { name, entry }: RemoteDeclaration,
-  found: Pick<Discovered, 'issuer' | 'authorizationServer'>,
+  found: Pick<DiscoveryResult, 'issuer' | 'authorizationServer'>,
   context: { readonly stored: StoredAuth | undefined; readonly byPerson: boolean },
 ): string | undefined {
   if (entry.oauth?.authServerMetadataUrl !== undefined) return undefined;

@@ -13,7 +13,7 @@ import {
   type StoredTokens,
   type TokenStore,
 } from './token-store.js';
-import type { Discovered } from './types.js';
+import type { DiscoveryResult } from './types.js';
 
 /** Tokens that expire sooner count as expired, because the request takes time too. */
 const EXPIRY_MARGIN_MS = 30_000;
@@ -48,7 +48,7 @@ export function isExpired(tokens: StoredTokens, now: number): boolean {
 /** Stores everything that a refresh needs, so that it contacts only the issuing server. */
 export function authRecord(
   name: string,
-  found: Discovered,
+  found: DiscoveryResult,
   parts: { readonly client: StoredClient; readonly tokens?: StoredTokens },
 ): StoredAuth {
   const methods = found.metadata?.token_endpoint_auth_methods_supported;

@@ -97,7 +97,7 @@ export interface SignInContext {
 }
 
 /** The verified result of discovery. */
-export interface Discovered {
+export interface DiscoveryResult {
   readonly authorizationServer: string;
   readonly issuer: string;
   /** Absent for servers of the first protocol generation. */

@@ -72,7 +72,7 @@ export function credentialsOf(raw: unknown, given: Variables): readonly string[]
 }
 
 /** Finds a variable that would send a model or cloud key to a project's server under another name. */
-export function sentKeyOf(
+export function findSentKey(
   raw: unknown,
   given: Variables,
 ): { readonly name: string; readonly field: string } | undefined {

@@ -1,7 +1,7 @@
 import { visible } from '../../lib/text/visible.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import type { AskedServer } from '../approval/project-approvals.js';
-import { isWaiting, judgeProjectServers } from '../approval/standing.js';
+import { isPendingServer, judgeProjectServers } from '../approval/server-approval.js';
 import type { McpEntry, ServerDeclaration, Standing } from '../server.js';
 import {
   contentHash,
@@ -12,7 +12,7 @@ import {
 } from './declaration.js';
 import { parseEntry } from './entry.js';
 import type { EntryWarning } from './entry-reader.js';
-import { entryLines, sentKeyOf, valueLines } from './entry-text.js';
+import { entryLines, findSentKey, valueLines } from './entry-text.js';
 import type { Variables } from './expand.js';
 import { nameProblem, TakenKeys } from './names.js';
 import { blockedReason, readServerLists, type ServerLists } from './server-lists.js';
@@ -75,7 +75,7 @@ function askedOf({ name, raw }: RawServer, entry: McpEntry | undefined): AskedSe
 
 /** Without a dialog a warning has to explain why the server is missing. */
 function waiting({ name, origin, standing }: ServerDeclaration): readonly ConfigProblem[] {
-  if (!isWaiting(standing)) return [];
+  if (!isPendingServer(standing)) return [];
   const { why, remedy } = standing;
   const message = `MCP server "${visible(name)}" is not used: ${visible(why)}.`;
   return [{ severity: 'warning', ...origin, message, remedy: `To use it: ${visible(remedy)}` }];
@@ -127,7 +127,7 @@ function keyProblem(
   { raw, scope }: RawServer,
   { variables }: Judging,
 ): { readonly reason: string; readonly way: readonly string[] } | undefined {
-  const key = scope === 'project' ? sentKeyOf(raw, variables) : undefined;
+  const key = scope === 'project' ? findSentKey(raw, variables) : undefined;
   if (key === undefined) return undefined;
   const reason = `\${${key.name}} holds a key that is never sent to a server of a project`;
   return { reason, way: [key.field] };

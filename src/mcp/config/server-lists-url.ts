@@ -19,7 +19,7 @@ export function urlFits(pattern: string, url: string, refuses: boolean): boolean
 }
 
 /** Why a deny pattern can never match a usable address (http or ws, without a user); undefined when it can. */
-export function unfitting(pattern: string): string | undefined {
+export function whyNeverMatches(pattern: string): string | undefined {
   if (pattern === '*') return undefined;
   if (pattern.trim() !== pattern) return 'it begins or ends with a blank';
   if (/\p{Cc}/u.test(pattern)) return 'it holds a character that no address has';

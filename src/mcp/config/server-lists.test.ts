@@ -4,7 +4,7 @@ import type { SettingSource, Sourced } from '../../lib/sourced.js';
 import type { SettingValues } from '../../settings/types.js';
 import type { McpEntry } from '../server.js';
 import { blockedReason, readServerLists } from './server-lists.js';
-import { unfitting, urlFits, wildcard } from './server-lists-url.js';
+import { urlFits, whyNeverMatches, wildcard } from './server-lists-url.js';
 
 type Said = readonly (readonly [source: SettingSource, key: string, value: unknown])[];
 
@@ -239,7 +239,7 @@ describe('patterns of addresses', () => {
     ['https://evil.example:0443/*', 'https://evil.example/mcp', false],
   ])('one that forbids reads other spellings as the same: %s · %s', (pattern, url, allows) => {
     expect(urlFits(pattern, url, true)).toBe(true);
-    expect(unfitting(pattern)).toBeUndefined();
+    expect(whyNeverMatches(pattern)).toBeUndefined();
     expect(urlFits(pattern, url, false)).toBe(allows);
   });
 
@@ -260,7 +260,7 @@ describe('patterns of addresses', () => {
     ...['ftp://evil.example/*', 'https://evil.example:99999/*', 'https://evil example/*', '::1'],
     ...['https://evil.example:port/*', 'https://*evil$/*', 'https:///*'],
   ])('%j can fit no address, and stops the start where it is to forbid', (pattern) => {
-    expect(unfitting(pattern)).toBeDefined();
+    expect(whyNeverMatches(pattern)).toBeDefined();
     const item = { serverUrl: pattern };
     expect(readServerLists(values([deny('user', item)]), {}).problems).toMatchObject([
       { severity: 'fatal', source: 'user', remedy: expect.stringContaining('https://*.') },
@@ -273,7 +273,7 @@ describe('patterns of addresses', () => {
     ...['*', '**', 'evil.example', '*evil.example*', 'https://evil.*', '*://evil.example/*'],
     ...['https://evil.example?*', 'https://[::1]:9/*', 'http://127.0.0.1:*', 'EVIL.example:8*'],
   ])('%j can fit one', (pattern) => {
-    expect(unfitting(pattern)).toBeUndefined();
+    expect(whyNeverMatches(pattern)).toBeUndefined();
   });
 
   it.each([

@@ -7,7 +7,7 @@ import type { McpEntry } from '../server.js';
 import { steersProgram } from './entry-text.js';
 import { expand, type Variables } from './expand.js';
 import { serverKey } from './names.js';
-import { unfitting, urlFits } from './server-lists-url.js';
+import { urlFits, whyNeverMatches } from './server-lists-url.js';
 
 /** An item of `allowedMcpServers` or `deniedMcpServers` with variables expanded. */
 export type ListItem = { readonly origin: string } & (
@@ -180,7 +180,7 @@ function forbidsNothing(one: ListItem): Pick<ConfigProblem, 'message' | 'remedy'
   const says = (what: string, why: string): string =>
     `\`deniedMcpServers\` forbids nothing with ${what}: ${why}.`;
   if (one.by === 'url') {
-    const why = unfitting(one.pattern);
+    const why = whyNeverMatches(one.pattern);
     if (why === undefined) return undefined;
     const message = says(`the address "${visible(one.pattern)}"`, visible(why));
     return { message, remedy: 'Write it like "https://*.example.com/*".' };

@@ -5,7 +5,7 @@ import { basename, toPosix } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import { VERSION } from '../../version.js';
 import type { ElicitAnswer, ElicitRequest, ListKind, McpEntry, RemoteEntry } from '../server.js';
-import type { BoundedTransport } from '../transport/bounded.js';
+import type { BoundedTransport } from '../transport/bounded-transport.js';
 import {
   checkedHeaders,
   hasAuthorization,

@@ -1,6 +1,6 @@
 import type { McpConnection, RawResource, RawResourceContent } from '../server.js';
 import { shownText } from '../tools/names.js';
-import { endingOf } from '../tools/output.js';
+import { fileExtension } from '../tools/output.js';
 
 /** A resource as the model, people, hooks and hosts see it. */
 export interface ShownResource {
@@ -60,7 +60,7 @@ async function shownPart(
   }
   const bytes = decodeBase64(blob);
   if (bytes === undefined) return { ...head, problem: 'its bytes are not valid base64' };
-  const name = `${index}.${endingOf(mimeType)}`;
+  const name = `${index}.${fileExtension(mimeType)}`;
   return { ...head, blobSavedTo: await save(name, bytes) };
 }
 

@@ -13,7 +13,7 @@ export interface BroughtServer {
   readonly config: unknown;
 }
 
-export interface BroughtBy {
+export interface AgentSource {
   readonly file?: string | undefined;
   readonly line?: number | undefined;
   /** A project's file declares the agent, so its servers count as a project's. */
@@ -32,7 +32,7 @@ export interface BroughtServers {
 /** Checks an agent's servers by the same rules as all others, without starting them. */
 export function readBrought(
   servers: readonly BroughtServer[],
-  by: BroughtBy,
+  by: AgentSource,
   around: {
     readonly variables: Variables;
     readonly lists: ServerLists;

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { escapeReservedTags } from '../../lib/text/reserved-tags.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { RawTool } from '../server.js';
-import { hasHidden, shownText } from './names.js';
+import { hasInvisible, shownText } from './names.js';
 import { flattenSchema } from './schema-flatten.js';
 
 export const DESCRIPTION_CAP = 4_096;
@@ -98,7 +98,7 @@ function shownSchema(
     if (!isRecord(value)) return value;
     const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
       // fail-closed: a key that is displayed differently than it is sent would be another key.
-      if (hasHidden(name) || escapeReservedTags(name) !== name) {
+      if (hasInvisible(name) || escapeReservedTags(name) !== name) {
         problem ??= 'a name in its schema holds characters that are not seen';
       }
       return [name, shown(inner, PROSE.has(name))];

@@ -50,7 +50,7 @@ export function shownName(name: unknown): string {
 /** Why a name could be mistaken for another; undefined when it could not. */
 export function lookAlike(name: string): string | undefined {
   // fail-closed: the name shown and the name called must be the same.
-  if (hasHidden(name)) return 'its name holds characters that are not seen';
+  if (hasInvisible(name)) return 'its name holds characters that are not seen';
   const plain = name.normalize('NFKC');
   if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
   const scripts = LOOKALIKE_SCRIPTS.filter((script) => script.test(name));
@@ -97,6 +97,6 @@ export function shownText(text: string, cap: number): string {
 }
 
 /** Whether a name contains invisible characters or unusual blanks. */
-export function hasHidden(text: string): boolean {
+export function hasInvisible(text: string): boolean {
   return visible(text) !== text;
 }

@@ -255,7 +255,10 @@ function createBinaryShelf(parts: {
       const { toolUseId, spillDirectory } = parts.context;
       const stem = toolUseId.replace(/[^\w.-]/g, '_');
       try {
-        const path = join(spillDirectory(), `${stem}-${files.length + 1}.${endingOf(mimeType)}`);
+        const path = join(
+          spillDirectory(),
+          `${stem}-${files.length + 1}.${fileExtension(mimeType)}`,
+        );
         await parts.fs.writeAtomic(path, bytes, { mode: 0o600 });
         files.push(path);
         return text(`[${what} (${kind}), ${bytes.length} bytes, is kept in ${path}]`);
@@ -266,7 +269,7 @@ function createBinaryShelf(parts: {
   };
 }
 
-export function endingOf(mimeType: unknown): string {
+export function fileExtension(mimeType: unknown): string {
   return own(ENDINGS, String(mimeType).toLowerCase().split(';')[0]?.trim() ?? '') ?? 'bin';
 }
 

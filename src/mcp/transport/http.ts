@@ -5,7 +5,7 @@ import { Failed } from '../connection/classify.js';
 import type { StepUpChallenge } from '../connection/deps.js';
 import type { McpLibrary } from '../connection/library.js';
 import { LONGEST_TIMER_MS } from '../connection/timeouts.js';
-import { BoundedTransport, type SendOptions } from './bounded.js';
+import { BoundedTransport, type SendOptions } from './bounded-transport.js';
 import { readAnswers, WaitingRequests } from './http-answers.js';
 
 type LibraryTransport = Transport & { terminateSession?(): Promise<void> };

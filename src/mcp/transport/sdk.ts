@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
 import { Failed } from '../connection/classify.js';
 import type { SdkBridge } from '../connection/deps.js';
-import { BoundedTransport } from './bounded.js';
+import { BoundedTransport } from './bounded-transport.js';
 import { messageOf } from './messages.js';
 
 /** The transport to a server in the host's process: the bridge returns the response to each request. */

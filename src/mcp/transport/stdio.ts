@@ -13,7 +13,7 @@ import type {
 import { Failed } from '../connection/classify.js';
 import type { ConnectionDeps } from '../connection/deps.js';
 import type { StdioEntry } from '../server.js';
-import { BoundedTransport } from './bounded.js';
+import { BoundedTransport } from './bounded-transport.js';
 import type { StderrLog } from './stderr-log.js';
 
 /** The time between the terminate and kill signals. */

@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
 import { Failed } from '../connection/classify.js';
-import { BoundedTransport } from './bounded.js';
+import { BoundedTransport } from './bounded-transport.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 

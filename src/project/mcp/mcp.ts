@@ -2,7 +2,7 @@ import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../lib/text/nearest.js';
 import { visible } from '../../lib/text/visible.js';
 import { type McpApprovals, openMcpApprovals } from '../../mcp/approval/project-approvals.js';
-import { isWaiting } from '../../mcp/approval/standing.js';
+import { isPendingServer } from '../../mcp/approval/server-approval.js';
 import { listedLine } from '../../mcp/config/entry-text.js';
 import { loadMcpConfiguration, type McpConfiguration } from '../../mcp/config/load.js';
 import { type McpStores, mcpStores } from '../../mcp/config/stores.js';
@@ -56,7 +56,7 @@ export async function loadProjectServers(
   const { servers, hidden, project } = configuration;
   const pending = [...servers, ...hidden].flatMap((server): readonly PendingServer[] => {
     const { name, standing } = server;
-    if (!isWaiting(standing)) return [];
+    if (!isPendingServer(standing)) return [];
     return [
       {
         name,

@@ -12,7 +12,7 @@ import { configDirectory, homeDirectory, stateDirectory } from '../../platform/f
 import { createProcessSupervisor } from '../../platform/process/node-process.js';
 import type { PermissionMode, Receipt } from '../../protocol/permissions.js';
 import { type LoadedSettings, loadSettings, withStrictness } from '../../settings/files/load.js';
-import { openBuiltins } from '../../tools/builtin/set.js';
+import { openBuiltins } from '../../tools/builtin/builtin-tools.js';
 import type { ToolPool } from '../../tools/pool.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { createWorkspace } from '../../tools/workspace.js';

@@ -13,7 +13,7 @@ export interface Homes {
   ): Promise<string | undefined>;
 }
 
-export interface HomesDeps extends SkillPlaces, Trusting {
+export interface HomesDeps extends SkillPlaces, TrustChecker {
   /** The folder of the user's own files below the configuration directory; `skills` by default. */
   readonly userFolder?: string;
 }
@@ -37,7 +37,7 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
   return {
     async stray(root, { file, real }) {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
-      const kept = await keptByRules(deps, root, { file, real });
+      const kept = await whyWithheld(deps, root, { file, real });
       if (kept !== undefined) return kept;
       // fail-closed: the person who added the plugin has not seen files elsewhere.
       if (root.home !== undefined && !isInside(real, root.home)) {
@@ -61,7 +61,7 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
  * Why a file reached through a link is withheld by a rule against reading either of its names; undefined when
  * it may be shown. A file without links in a skill directory is meant to be shown, whatever the rules say.
  */
-export async function keptByRules(
+export async function whyWithheld(
   deps: Pick<HomesDeps, 'fs' | 'configDir' | 'isHidden'>,
   { level, home, directory }: Pick<SkillRoot, 'level' | 'home' | 'directory'>,
   { file, real }: { readonly file: string; readonly real: string },
@@ -100,7 +100,7 @@ async function foreign(deps: HomesDeps, paths: readonly string[]): Promise<strin
 }
 
 /** Checks trust in directories. */
-export interface Trusting {
+export interface TrustChecker {
   /**
    * Whether the `.claude` of a directory may grant and execute. `used` is the document about to be used, in
    * that very version.
@@ -109,7 +109,7 @@ export interface Trusting {
 }
 
 export async function isTrusted(
-  deps: Trusting,
+  deps: TrustChecker,
   directory: string,
   used?: UsedDocument,
 ): Promise<boolean> {
@@ -122,7 +122,7 @@ export async function isTrusted(
 }
 
 /** Checks the trust of each directory once per scan. */
-export function rememberedTrust(deps: Trusting): (directory: string) => Promise<boolean> {
+export function rememberedTrust(deps: TrustChecker): (directory: string) => Promise<boolean> {
   const answers = new Map<string, Promise<boolean>>();
   return (directory) => {
     const answer = answers.get(directory) ?? isTrusted(deps, directory);

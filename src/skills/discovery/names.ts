@@ -62,7 +62,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(UNSEEN, '').trim();
 }
 
-export function withoutUnseen(text: string): string {
+export function removeInvisible(text: string): string {
   return text.replace(UNSEEN, '');
 }
 

@@ -1,7 +1,7 @@
 import type { Frontmatter } from '../../lib/frontmatter/frontmatter.js';
 import type { DoubtfulLine } from '../../lib/frontmatter/head-text.js';
 import { firstWord } from '../../lib/frontmatter/tolerant-head.js';
-import { oneLine, withoutUnseen } from '../discovery/names.js';
+import { oneLine, removeInvisible } from '../discovery/names.js';
 import type { SkillProblem } from '../skill.js';
 import { FENCE, nearRestriction, WHO_MAY_CALL } from './fields.js';
 
@@ -32,7 +32,7 @@ export function lostRestriction(
   text: string,
 ): { readonly line: number; readonly message: string } | undefined {
   if (read.how !== 'none' || read.problem !== undefined) return undefined;
-  const lines = text.split(/\r\n?|\n/, MOST_LINES).map((line) => withoutUnseen(line).trim());
+  const lines = text.split(/\r\n?|\n/, MOST_LINES).map((line) => removeInvisible(line).trim());
   const start = openingOf(lines);
   const first = lines[start] ?? '';
   const isCode = CODE.test(first);

@@ -14,7 +14,7 @@ import {
 import { sha1 } from '../../platform/hash.js';
 import type { PathAccess, PathSpellings, ToolContext, ToolSubject, Workspace } from '../tool.js';
 import { isSameVersion } from './read-state.js';
-import { type Writer, whoChanged } from './write-ledger.js';
+import { describeWriter, type Writer } from './write-ledger.js';
 
 /** The absolute, normalised path that a tool's input means. Models send relative ones too. */
 export function targetPath(path: string, workspace: Pick<Workspace, 'cwd'>): string {
@@ -109,7 +109,7 @@ export async function loadForChange(
   }
   const bytes = await fs.readBytes(path, { maxBytes: rules.maxBytes, realPath });
   if (!isSameVersion(seen, { stat, bytes })) {
-    const who = whoChanged(writer, { path: key, hash: sha1(bytes), mtimeMs: stat.mtimeMs });
+    const who = describeWriter(writer, { path: key, hash: sha1(bytes), mtimeMs: stat.mtimeMs });
     return refused(
       `${path} has changed since it was read: ${who}. Read it again, then repeat the change.`,
     );

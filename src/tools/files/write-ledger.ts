@@ -85,7 +85,7 @@ export interface Writer {
 }
 
 /** For a refusal: who is behind a file that is not what it was. */
-export function whoChanged(
+export function describeWriter(
   writer: Pick<Writer, 'agent' | 'ledger'>,
   file: { readonly path: string; readonly hash: string; readonly mtimeMs: number },
 ): string {

@@ -5,7 +5,7 @@ const LONGEST_GLOBS = 100_000;
 /** Files checked between two turns of the event loop. */
 const FILES_AT_ONCE = 500;
 
-export interface Listed {
+export interface SearchedFiles {
   /** Files that would be searched, relative to `directory`. */
   readonly files: readonly string[];
   readonly directory: string;
@@ -17,7 +17,9 @@ export interface Listed {
  * Globs that keep ripgrep from opening the hidden files of a list: what such a file holds then shows in
  * no result, count, limit or error. A directory without any other file is one glob. Undefined: too many.
  */
-export async function excludingGlobs(listed: Listed): Promise<readonly string[] | undefined> {
+export async function excludingGlobs(
+  listed: SearchedFiles,
+): Promise<readonly string[] | undefined> {
   const { files, directory, isHidden, signal } = listed;
   const hidden: string[] = [];
   /** Directories that hold a file which may be searched, at any depth. */

@@ -14,7 +14,7 @@ import { decideOrSkip, type ReplayedCall, replayCalls } from '../../../project/p
 import type { Project } from '../../../project/project.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';
-import { HOOKS_OPTION, unaskedText } from '../explain.js';
+import { HOOKS_OPTION, skippedHooksText } from '../explain.js';
 import {
   JSON_OPTION,
   printJson,
@@ -76,7 +76,7 @@ export const diff: CommandSpec = {
         );
         const end = `${calls.length} of ${judged} calls are decided differently`;
         call.output.out(`${[...changes, ...lines, end].join('\n')}\n`);
-        call.output.out(unaskedText(unasked, 'files are compared by their rules alone'));
+        call.output.out(skippedHooksText(unasked, 'files are compared by their rules alone'));
       }
       return rules.length === 0 && calls.length === 0 ? EXIT.done : EXIT.error;
     }),

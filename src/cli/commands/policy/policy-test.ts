@@ -9,7 +9,7 @@ import {
 } from '../../../project/policy/policy-tests.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';
-import { unaskedText } from '../explain.js';
+import { skippedHooksText } from '../explain.js';
 import { JSON_OPTION, printJson, SETTINGS_OPTION, withProject } from '../project-call.js';
 
 const [NAME] = POLICY_TEST_NAMES;
@@ -53,7 +53,7 @@ export function policyTestText(results: readonly PolicyTestResult[]): string {
   const unasked = Math.max(0, ...results.map(({ decision }) => decision.unaskedHooks ?? 0));
   return [
     ...failed,
-    unaskedText(unasked, 'these tests are about rules alone'),
+    skippedHooksText(unasked, 'these tests are about rules alone'),
     `${results.length - failed.length} passed, ${failed.length} failed `,
     `(${results.length} cases in ${files} ${files === 1 ? 'file' : 'files'})\n`,
   ].join('');

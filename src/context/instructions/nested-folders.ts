@@ -3,7 +3,13 @@ import { isInside, join } from '../../platform/fs/paths.js';
 import type { EnforcedRules } from '../enforced/enforced.js';
 import type { LoadContext } from './load-context.js';
 import { type LoadResult, newResult } from './load-result.js';
-import { asFound, FOREIGN_FOLDERS, isDirectory, isForeign, type ProjectPlace } from './places.js';
+import {
+  FOREIGN_FOLDERS,
+  isDirectory,
+  isForeign,
+  type ProjectPlace,
+  toProjectPath,
+} from './places.js';
 import type { NestedFindings } from './report.js';
 
 /** Restrictions in folders below. */
@@ -46,9 +52,9 @@ export async function takeBelow(
   let cut = false;
   for (const path of new Set(paths)) {
     if (!(await isDirectory(fs, path))) continue;
-    directories.push(path, ...projects.map((project) => asFound(path, project)));
+    directories.push(path, ...projects.map((project) => toProjectPath(path, project)));
     for (const project of projects) {
-      const root = asFound(path, project);
+      const root = toProjectPath(path, project);
       if (!isInside(root, project.root) || isForeign(root, project)) continue;
       const below = await nestedDirectories(fs, { root, cwd: project.cwd }, MOST_BELOW);
       cut ||= below.cut;

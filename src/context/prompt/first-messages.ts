@@ -6,7 +6,7 @@ import { instructionsReminder } from '../instructions/reminder.js';
 import type { LoadedFiles, LoadedInstruction } from '../instructions/types.js';
 import { type EnvironmentFacts, environmentReminder, movedReminder } from './reminders.js';
 
-export interface OpeningParts {
+export interface FirstMessagesParts {
   readonly facts: EnvironmentFacts;
   /** The session's instructions. */
   readonly book: Pick<InstructionBook, 'open'>;
@@ -17,7 +17,7 @@ export interface OpeningParts {
 }
 
 /** The messages before the first prompt of this process; empty when the history already has them. */
-export interface Opening {
+export interface FirstMessages {
   readonly messages: readonly InputMessage[];
   /** The instruction files among it. */
   readonly paths: readonly string[];
@@ -25,7 +25,7 @@ export interface Opening {
   readonly loaded: readonly LoadedInstruction[];
 }
 
-export async function openOpening(parts: OpeningParts): Promise<Opening> {
+export async function createFirstMessages(parts: FirstMessagesParts): Promise<FirstMessages> {
   const { facts, resumedFrom } = parts;
   const note = (...texts: readonly string[]): InputMessage => ({
     uuid: parts.uuid(),

@@ -24,7 +24,7 @@ interface Seat {
 const LOOK_MS = 200;
 
 /** Delivers mail to the team members in this process, each message once. */
-export class Post {
+export class MailDelivery {
   readonly #boxes: Mailboxes;
   readonly #uuid: () => string;
   /** Reports invalid mail and unreadable mailboxes to people. */

@@ -25,14 +25,14 @@ export interface ApprovalDeps {
 type JudgeServer = (server: RawServer, asked: AskedServer) => Promise<Standing>;
 
 /** A server that waits for a person's approval; `reason` joins `why` and `remedy` for lists. */
-export interface Waiting {
+export interface PendingServer {
   readonly kind: 'pending-approval';
   readonly reason: string;
   readonly why: string;
   readonly remedy: string;
 }
 
-export function isWaiting(standing: Standing): standing is Waiting {
+export function isPendingServer(standing: Standing): standing is PendingServer {
   return standing.kind === 'pending-approval' && 'remedy' in standing;
 }
 
@@ -99,7 +99,7 @@ async function byName(
   return READY;
 }
 
-function pending(name: string, why: string): Waiting {
+function pending(name: string, why: string): PendingServer {
   const command = approveCommand(name);
   return { kind: 'pending-approval', reason: `${why}; ${command}`, why, remedy: command };
 }

@@ -4,7 +4,7 @@ import { UsageLedger } from '../../model/usage.js';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
 import { SYNTHETIC_MODEL } from '../../session/recorder.js';
 import { INTERRUPTED_RESULT } from '../../session/transcript/messages.js';
-import { recallInto, useIn } from './earlier.js';
+import { restoreSpending, usageIn } from './earlier-agents.js';
 
 const at = (seconds: number) => new Date(1_000_000 + seconds * 1000).toISOString();
 let count = 0;
@@ -44,7 +44,7 @@ const answer = (seconds: number, id: string, model = 'm'): TranscriptEntry => ({
     usage: usage(10),
   },
 });
-const use = (path: string, entries: readonly TranscriptEntry[]) => useIn(entries, path);
+const use = (path: string, entries: readonly TranscriptEntry[]) => usageIn(entries, path);
 const price = (_model: string, { input_tokens }: { readonly input_tokens: number }) => input_tokens;
 
 describe('what a transcript says that was used up', () => {
@@ -118,13 +118,13 @@ describe('what counts as earlier', () => {
       read: async (_: string, agentId?: string) => ({ entries: files.get(agentId) ?? [] }),
     };
     const history = { sessionId: 's', usedUuids: before.map(({ uuid }) => uuid) };
-    const log = { store, history } as unknown as Parameters<typeof recallInto>[1];
+    const log = { store, history } as unknown as Parameters<typeof restoreSpending>[1];
     const recall = (given: readonly AgentUsage[]): void => {
       uses = given;
     };
     const ledger = new UsageLedger();
     const counters = { budget: { recall }, ledger, client: { provider: 'anthropic' } };
-    await recallInto(counters, { ...log, earlierAgents: Promise.resolve(['old']) });
+    await restoreSpending(counters, { ...log, earlierAgents: Promise.resolve(['old']) });
     expect(uses.map(({ path, calls }) => [path, calls.length])).toEqual([
       ['main', 2],
       ['main/old', 1],

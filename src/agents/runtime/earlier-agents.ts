@@ -45,7 +45,7 @@ export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent |
 }
 
 /** The type of the ended agent that a message to this address would resume; undefined when it resumes none. */
-export async function typeToGoOn(
+export async function resumableType(
   to: string,
   { roster, log }: { readonly roster: Pick<Roster, 'find'>; readonly log: Log },
 ): Promise<string | undefined> {
@@ -70,7 +70,7 @@ function isRef(value: unknown): value is AgentRef {
  * Counts the usage of earlier processes, as recorded in the transcripts, against budgets and costs. A
  * copied session starts at zero.
  */
-export async function recallInto(
+export async function restoreSpending(
   { budget, ledger, client }: SpendingCounters,
   { store, history, earlierAgents }: Earlier,
 ): Promise<void> {
@@ -79,12 +79,12 @@ export async function recallInto(
     (await store.read(sessionId, agentId))?.entries ?? [];
   const known = new Set(history.usedUuids);
   const main = (await read()).filter(({ uuid }) => known.has(uuid));
-  const uses = [useIn(main, MAIN_AGENT.path)];
+  const uses = [usageIn(main, MAIN_AGENT.path)];
   for (const id of await earlierAgents) {
     const entries = await read(id);
     // fail-closed: an unidentified agent is counted as one of the session's.
     const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
-    uses.push(useIn(entries, path));
+    uses.push(usageIn(entries, path));
   }
   budget.recall(uses);
   for (const { path: agent, calls } of uses) {
@@ -117,7 +117,7 @@ function pathIn(entries: readonly TranscriptEntry[]): AgentRef['path'] | undefin
   return undefined;
 }
 
-export function useIn(entries: readonly TranscriptEntry[], path: string): AgentUsage {
+export function usageIn(entries: readonly TranscriptEntry[], path: string): AgentUsage {
   /** By answer id, because each block of an answer is an entry with the same usage. */
   const answers = new Map<string, AgentUsage['calls'][number]>();
   const work: Span[] = [];
