@@ -3,6 +3,7 @@ import { resolve, toPosix } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { ToolSubject, TouchedPath } from '../../tools/tool.js';
+import { overwrittenBy } from '../paths/copies.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from '../paths/paths.js';
 import type { WorkingTrees } from '../paths/working-trees.js';
 import type { RuleSet } from '../rules/rules.js';
@@ -234,9 +235,16 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
         unknown ??= `${text} cannot be looked up`;
       }
     }
+    for (const words of command.views) {
+      const overwritten = await overwrittenBy(words, [directory], judge);
+      if (overwritten === undefined) unknown ??= OPEN_PATTERN;
+      for (const file of overwritten ?? []) {
+        paths.push({ access: 'write', spellings: await judge.spell(file) });
+      }
+    }
     for (const { pattern, accesses } of used) {
       const files = await judge.expand(directory, pattern);
-      if (files === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
+      if (files === undefined) unknown ??= OPEN_PATTERN;
       for (const file of files ?? []) {
         const spellings = await judge.spell(file);
         paths.push(...accesses.map((access) => ({ access, spellings })));
@@ -252,6 +260,8 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   }
   return { paths, mayWrite, unknown };
 }
+
+const OPEN_PATTERN = 'it names files by a pattern that cannot be followed';
 
 /** Programs, and subcommands of some, for which words out of the input are no files. */
 const NO_FILES = /^(kill|git branch|(docker|podman) (rm|rmi|stop|kill|start|inspect))( |$)/;

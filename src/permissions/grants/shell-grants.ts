@@ -1,4 +1,5 @@
 import { isCriticalPath, protectedPart } from '../guards/protected-paths.js';
+import { overwrittenBy } from '../paths/copies.js';
 import type { PathJudge, PathSpellings } from '../paths/paths.js';
 import { linksStay } from '../paths/paths.js';
 import { exactRule, rulesForTool } from '../rules/list.js';
@@ -253,11 +254,21 @@ async function ruleCoverage(
     const isAny = pattern.text.startsWith('*');
     if (isAny && (writes.length > 0 || bringsProgram(words))) continue;
     const files = writes.length === 0 ? [] : await expanded(wildcardsIn(words), command, place);
-    if (files === undefined) continue;
-    if ((await firstClosed('write', [...writes, ...files], command, place)) !== undefined) continue;
+    const over = writes.length === 0 ? [] : await overwritten(words, command, place);
+    if (files === undefined || over === undefined) continue;
+    const touched = [...writes, ...files, ...over];
+    if ((await firstClosed('write', touched, command, place)) !== undefined) continue;
     return { covered: true, by: [rule.label], writes };
   }
   return undefined;
+}
+
+async function overwritten(
+  words: readonly ShellWord[],
+  { directories = [] }: SimpleCommand,
+  { judge }: GrantPlace,
+): Promise<readonly string[] | undefined> {
+  return await overwrittenBy(words, directories, judge);
 }
 
 function wildcardsIn(words: readonly ShellWord[]): readonly string[] {
@@ -296,11 +307,13 @@ async function fileCommandCoverage(
 ): Promise<Coverage | undefined> {
   const use = place.fileCommands ? simpleFileUse(words) : undefined;
   if (use === undefined) return undefined;
-  const paths = [...use.reads, ...use.writes];
+  const over = await overwritten(words, command, place);
+  if (over === undefined) return undefined;
+  const paths = [...use.reads, ...use.writes, ...over];
   if ((await firstClosed('read', paths, command, place)) !== undefined) return undefined;
   const isKept = (path: PathSpellings): boolean =>
     protectedPart(path, place) !== undefined || isCriticalPath(path, place);
-  if ((await spellAll(use.writes, command, place)).some(isKept)) return undefined;
+  if ((await spellAll([...use.writes, ...over], command, place)).some(isKept)) return undefined;
   return { covered: true, by: ['acceptEdits'], writes: use.writes };
 }
 

@@ -1,4 +1,5 @@
 import { dirname, isInside, join, resolve } from '../../../platform/fs/paths.js';
+import { overwrittenBy } from '../../paths/copies.js';
 import { linksStay, type PathSpellings } from '../../paths/paths.js';
 import { ALONE } from '../../shell/effects/program.js';
 import { isPath } from '../../shell/effects/trees.js';
@@ -196,6 +197,10 @@ async function* needsOfWriter(words: Words, command: SimpleCommand, line: Line):
     yield unreadable('it unpacks files by their absolute names');
   }
   yield* needsOfTrees(words, command, line);
+  const overwritten = await overwrittenBy(words, command.directories ?? [], line.view.judge);
+  // fail-closed: which files the target has already may be any.
+  if (overwritten === undefined) yield unreadable('it copies what a pattern stands for');
+  yield { access: 'write', paths: overwritten ?? [] };
   const patterns = patternsOf(words);
   const simple = simpleFileUse(words);
   if (simple !== undefined) {

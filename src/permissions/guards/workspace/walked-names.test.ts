@@ -20,6 +20,8 @@ beforeAll(() => {
   const rig = (name: string): Rig => {
     const tree = join(main, '.claude/worktrees', name);
     mkdirSync(join(tree, 'src/deep'), { recursive: true });
+    mkdirSync(join(tree, 'from'));
+    writeFileSync(join(tree, 'from/home'), 'x');
     for (const file of ['a.txt', 'src/b.ts', 'src/deep/c.ts']) writeFileSync(join(tree, file), 'x');
     symlinkSync('../b.ts', join(tree, 'src/deep/inner'));
     symlinkSync(join(main, 'shared'), join(tree, 'shared'));
@@ -180,6 +182,16 @@ describe('where a link below leads out of everything', () => {
       expect(await fate(plain, command)).toBe('runs');
     },
   );
+
+  it.each([
+    'cp -r from/. src/deep',
+    'cp from/* src/deep',
+    'rsync -a from/ src/deep',
+    'install from/* src/deep',
+  ])('nothing is copied there: %s', async (command) => {
+    expect(await fate(leading, command)).toBe('denied');
+    expect(await fate(plain, command)).toBe('runs');
+  });
 
   it('what is changed without following it is', async () => {
     expect(await fate(leading, 'chmod -R 755 src')).toBe('runs');

@@ -1,5 +1,5 @@
 import type { ShellWord } from '../model.js';
-import type { Recursion } from './recursion.js';
+import type { Recursion, TreeTarget } from './recursion.js';
 
 /** Something that a command does, or may do, besides printing. */
 export type Effect =
@@ -23,6 +23,8 @@ export interface PathEffect {
   readonly moves?: readonly ShellWord[];
   /** It goes through all that lies below. */
   readonly recursion?: Recursion;
+  /** Where what is read is written to again. */
+  readonly onto?: TreeTarget | undefined;
 }
 
 interface RunEffect {

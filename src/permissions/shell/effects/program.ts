@@ -311,9 +311,12 @@ function transfers(
   const isKnown = target?.literal === true && isLocal(target);
   const taken = sources.flatMap((word): readonly Effect[] => {
     const onto = isKnown ? targetOf(word, target, { tags, isInto: into !== undefined }) : undefined;
-    const how = recursion && { ...recursion, onto };
-    if (row.operands === 'move') return [reads(word, how), deletes(word, how)];
-    return [(tags.has('changes') ? writes : reads)(word, how)];
+    const isChanged = row.operands !== 'move' && tags.has('changes');
+    const taken = [
+      isChanged ? writes(word, recursion) : reads(word, recursion),
+      ...(row.operands === 'move' ? [deletes(word, recursion)] : []),
+    ];
+    return taken.map((effect) => ({ ...effect, onto }));
   });
   if (target === undefined || sources.length === 0) return [...taken, unknown('operand')];
   if (!isLocal(target)) return [...taken, { kind: 'network' }];
@@ -333,14 +336,20 @@ function targetOf(
   target: ShellWord,
   { tags, isInto }: { readonly tags: ReadonlySet<string>; readonly isInto: boolean },
 ): TreeTarget {
+  const { pattern } = target;
   // What stands behind `dir/.` is the content of the directory.
   const isBare = /(^|\/)\.{1,2}\/?$/.test(source.value);
   if (tags.has('parents')) {
     const path = isBare ? target.value : `${target.value}/${source.value}`;
-    return { path, named: 'never' };
+    const wild = source.pattern && `${pattern ?? target.value}/${source.pattern}`;
+    return { path, pattern: wild ?? pattern, named: 'never' };
   }
   const isExact = tags.has('exact') || isBare;
-  return { path: target.value, named: isExact ? 'never' : isInto ? 'always' : 'in-directory' };
+  return {
+    path: target.value,
+    pattern,
+    named: isExact ? 'never' : isInto ? 'always' : 'in-directory',
+  };
 }
 
 /** `host:path`, `pod:path`, `s3://bucket`, `repository::archive`. */

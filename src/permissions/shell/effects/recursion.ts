@@ -9,11 +9,9 @@ export interface Recursion {
   readonly depth?: number;
   /** Names are listed, and no file is opened. */
   readonly namesOnly?: boolean;
-  /** It makes what its sources hold there (their `onto`), and leaves all else that lies there alone. */
+  /** It makes what its sources hold there (where they are written to), and leaves all else that lies there alone. */
   readonly made?: true;
   readonly skips?: TreeSkips;
-  /** Where what it finds is written to again. */
-  readonly onto?: TreeTarget | undefined;
   /** Files that are not meant, by their real paths. */
   readonly known?: (path: string) => boolean;
   /** Why the user must be asked where a file is found: it may be left out in a way that is not followed here. */
@@ -32,6 +30,8 @@ export interface Recursion {
 
 export interface TreeTarget {
   readonly path: string;
+  /** Where the shell decides which it is. */
+  readonly pattern?: string | undefined;
   /** Whether the name of what is copied is added: always, never, or where the target is a directory. */
   readonly named: 'always' | 'never' | 'in-directory';
 }

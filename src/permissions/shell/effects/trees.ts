@@ -10,6 +10,7 @@ export interface TreeUse extends Recursion {
   readonly access: PathEffect['access'];
   /** Directories that it goes to first. */
   readonly moves?: readonly string[];
+  readonly onto?: PathEffect['onto'];
 }
 
 /** The trees of a command, `onlyLooks` being what tells that a command which is run for what is found changes nothing. */
@@ -19,13 +20,13 @@ export function treesAmong(
 ): readonly TreeUse[] {
   const paths = effects.filter(isPath);
   const deleted = new Set(paths.flatMap((one) => (one.access === 'delete' ? [one.target] : [])));
-  return paths.flatMap(({ access, target: start, moves = [], recursion }) => {
+  return paths.flatMap(({ access, target: start, moves = [], recursion, onto }) => {
     if (recursion === undefined || recursion.namesOnly === true || recursion.made === true)
       return [];
     // What is moved is read as well.
     if (access === 'read' && deleted.has(start)) return [];
     const changes = recursion.handedTo?.some((run) => !onlyLooks(run)) === true;
-    const use = { ...recursion, start, moves: moves.map(({ value }) => value) };
+    const use = { ...recursion, onto, start, moves: moves.map(({ value }) => value) };
     return [{ ...use, access: changes ? 'write' : access }];
   });
 }
