@@ -81,7 +81,11 @@ function toResponse(incoming: IncomingMessage, target: URL, options: FetchOption
   const statusText = (incoming.statusMessage ?? '').replace(/[^\x20-\x7e]/g, '');
   const body = ReadableStream.from(bodyOf(incoming, target, limit));
   // The types of Node's streams and of the web's do not know each other.
-  return new Response(body as unknown as BodyInit, { status, statusText, headers });
+  return new Response(body as unknown as ConstructorParameters<typeof Response>[0], {
+    status,
+    statusText,
+    headers,
+  });
 }
 
 /** False once more has come than is taken. */
