@@ -65,7 +65,7 @@ interface InvalidCall extends Scene {
   readonly error: string;
 }
 
-interface PostToolHooks {
+export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
   after(finished: FinishedCall): Promise<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */

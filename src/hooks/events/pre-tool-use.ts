@@ -33,7 +33,7 @@ interface PreToolUseDeps {
   readonly ifRule: (view: CallView) => FitsRule;
 }
 
-interface HookPrecheck extends Precheck {
+export interface HookPrecheck extends Precheck {
   /**
    * Asks about a call before its turn has come, so that the calls of one answer need not wait for
    * each other's guards. Returns what withdraws the question.

@@ -4,7 +4,7 @@ import type { UserBlock } from '../../protocol/content.js';
 import { type LongTextFiles, spillLong } from '../answers/text.js';
 
 /** Makes what hooks say for the model into messages of the conversation. */
-interface HookNotes {
+export interface HookNotes {
   /** All of it as one message; undefined when there is nothing to say. */
   note(texts: readonly string[]): Promise<InputMessage | undefined>;
   /** Texts that calls want in the conversation as they are. */
