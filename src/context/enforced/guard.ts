@@ -73,7 +73,7 @@ async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Fin
       (await findRestriction(rules[decision], view)) ??
       (await effectRestriction(rules[decision], view));
     if (found !== undefined) return findingOf(decision, found);
-    const rule = restrictingPath(rules[decision], named.expanded);
+    const rule = restrictingPath(rules[decision], named.expanded, view.judge.budget);
     if (rule !== undefined) return findingOf(decision, { rule, sure: 'yes' });
   }
   if (view.call.subject.command === undefined || lists.every(({ length }) => length === 0)) {
@@ -86,7 +86,7 @@ async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Fin
     return doubt(`it cannot be checked against the rules near it: ${opaque}`);
   const mentioned = await view.mentionedPaths();
   for (const list of withPaths) {
-    const rule = restrictingPath(list, mentioned);
+    const rule = restrictingPath(list, mentioned, view.judge.budget);
     if (rule !== undefined) return findingOf('ask', { rule, sure: 'maybe' });
   }
   return withPaths.length > 0 && named.unknown !== undefined

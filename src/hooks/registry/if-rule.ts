@@ -66,7 +66,8 @@ async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> 
   // fail-closed: code that cannot be followed may do what is looked for.
   if (reading?.opaque !== undefined) return true;
   if (!hasPathRules(rules)) return false;
-  if (restrictingPath(rules, await view.mentionedPaths()) !== undefined) return true;
+  if (restrictingPath(rules, await view.mentionedPaths(), view.judge.budget) !== undefined)
+    return true;
   return (await view.shellPaths()).unknown !== undefined;
 }
 

@@ -27,22 +27,11 @@ export class Budget {
 /** A judgement that would take too many steps. */
 export class TooComplexError extends Error {
   constructor() {
-    super('it is too complex to judge; split it into smaller commands');
+    super(
+      'it is too complex to judge; split it into smaller commands or name narrower directories',
+    );
     this.name = 'TooComplexError';
   }
-}
-
-/** How much of the disk one call may look through. */
-export interface TreeBudget {
-  entries: number;
-  readonly until: number;
-}
-
-export const MOST_ENTRIES = 100_000;
-const LONGEST_MS = 2_000;
-
-export function treeBudget(): TreeBudget {
-  return { entries: MOST_ENTRIES, until: performance.now() + LONGEST_MS };
 }
 
 /** Names that hold copies of what lies elsewhere: patterns for any depth are not looked for in there. */

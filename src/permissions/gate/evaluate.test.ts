@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { Budget } from './budget.js';
 import { runPipeline } from './evaluate.js';
 import { type Finding, type Guard, NOTHING, type Resolver } from './guard.js';
 import type { CallView } from './view.js';
 
-const view = {} as CallView;
+const view = { judge: { budget: new Budget() } } as CallView;
 let time = 0;
 const clock = { monotonic: () => time++ };
 const guard = (

@@ -172,6 +172,7 @@ export async function runPipeline(view: CallView, pipeline: Pipeline): Promise<E
     const { name } = resolver;
     try {
       const approval = await resolver.decide(view);
+      view.judge.budget.spend(0);
       note(name, { decision: 'pass', ...approval });
       if (approval?.decision === 'allow') {
         return { outcome: { kind: 'allowed', by: name, approval }, trace };

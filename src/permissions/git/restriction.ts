@@ -88,7 +88,7 @@ async function restrictingIn(
 /** Commands for what git does not know leave alone what it does. */
 async function withKnown(tree: TreeUse, root: string, { view }: TreePlace): Promise<TreeUse> {
   if (tree.skips?.tracked !== true) return tree;
-  const names = await trackedNames(root, view.judge.disk);
+  const names = await trackedNames(root, view.judge);
   if (names === undefined) return tree;
   const { real } = await view.judge.spell(root);
   return { ...tree, known: (path) => names.has(relative(real, path)) };
@@ -121,7 +121,7 @@ async function restrictingTracked(
   const spellings = await view.judge.spell(root);
   const roots = restrictedNames(spellings);
   const { disk } = view.judge;
-  const restricted = await restrictedFiles(rules, { roots, access: use.access }, disk);
+  const restricted = await restrictedFiles(rules, { roots, access: use.access }, view.judge);
   if (restricted === undefined) {
     const rule = pathRulesIn(rules)[0]?.rule;
     const detail = 'the list of files that git keeps cannot be followed';
@@ -219,7 +219,7 @@ async function restrictingObject(
 ): Promise<Match> {
   for (const path of objects) {
     const spellings = await view.judge.spell(path);
-    const rule = restrictingPath(rules, [{ access: use.access, spellings }]);
+    const rule = restrictingPath(rules, [{ access: use.access, spellings }], view.judge.budget);
     if (rule === undefined) continue;
     const shown = displayPath(path, view.call.workspace.cwd);
     return { rule, sure: 'yes', detail: `it would print ${shown} as git keeps it` };

@@ -1,6 +1,7 @@
 import { gitDirectory, resolve } from '../../platform/fs/paths.js';
-import type { PathFileSystem } from '../paths/paths.js';
-import { restrictingPath } from '../rules/list.js';
+import type { TouchedPath } from '../../tools/tool.js';
+import type { PathFileSystem, PathJudge } from '../paths/paths.js';
+import { coveringRule, type PathRule, pathRulesIn } from '../rules/list.js';
 import type { Rule } from '../rules/rule.js';
 import { type IndexEntry, indexEntry, readIndex } from './index-file.js';
 
@@ -24,7 +25,7 @@ const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 export async function restrictedFiles(
   rules: readonly Rule[],
   tree: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
-  fs: PathFileSystem,
+  { disk: fs, budget }: Pick<PathJudge, 'disk' | 'budget'>,
 ): Promise<RestrictedFiles | undefined> {
   const [root = '/'] = tree.roots;
   const file = indexOfTree(root);
@@ -33,9 +34,10 @@ export async function restrictedFiles(
   if (stat === undefined) return { files: [], indexMs: 0 };
   const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
   const files: RestrictedFile[] = [];
+  const pathRules: readonly PathRule[] = pathRulesIn(rules);
   const isWhole = readIndex(bytes, (raw, at) => {
     const name = decoded(raw);
-    const rule = covering(rules, tree, name);
+    const rule = coveringRule(pathRules, touchedIn(tree, name), budget);
     if (rule !== undefined) files.push({ name, rule, ...indexEntry(bytes, at) });
   });
   return isWhole ? { files, indexMs: stat.mtimeMs } : undefined;
@@ -44,13 +46,18 @@ export async function restrictedFiles(
 /** Every name that git keeps, from the root of the working tree; undefined when that cannot be told. */
 export async function trackedNames(
   root: string,
-  fs: PathFileSystem,
+  { disk: fs, budget }: Pick<PathJudge, 'disk' | 'budget'>,
 ): Promise<ReadonlySet<string> | undefined> {
   const file = indexOfTree(root);
   if (file === undefined || (await fs.lstat(file)) === undefined) return new Set();
   const names = new Set<string>();
   const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
-  return readIndex(bytes, (raw) => names.add(decoded(raw))) ? names : undefined;
+  return readIndex(bytes, (raw) => {
+    budget.spend();
+    names.add(decoded(raw));
+  })
+    ? names
+    : undefined;
 }
 
 /** Whether git would see at once that the file is as it was put into the index. */
@@ -70,13 +77,12 @@ function indexOfTree(root: string): string | undefined {
   return own === undefined ? undefined : resolve(own, 'index');
 }
 
-function covering(
-  rules: readonly Rule[],
+function touchedIn(
   { roots, access }: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
   name: string,
-): Rule | undefined {
+): readonly TouchedPath[] {
   const [literal = '', ...resolved] = roots.map((root) => `${root}/${name}`);
-  return restrictingPath(rules, [{ access, spellings: { literal, real: literal, resolved } }]);
+  return [{ access, spellings: { literal, real: literal, resolved } }];
 }
 
 function decoded(name: string): string {

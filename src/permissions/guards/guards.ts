@@ -19,7 +19,10 @@ function guard(name: string, onFailure: Guard['onFailure'], decide: Guard['decid
     onFailure,
     async decide(view) {
       try {
-        return await decide(view);
+        const finding = await decide(view);
+        // Who takes a failed look for "nothing there" takes the limit for it too.
+        if (finding.decision !== 'deny') view.judge.budget.spend(0);
+        return finding;
       } catch (thrown) {
         if (!(thrown instanceof TooComplexError)) throw thrown;
         return { decision: 'ask', reason: thrown.message, source: 'analysis budget' };
@@ -80,7 +83,7 @@ const shellAnalysis = guard('shell analysis', 'ask', async (view) => {
   ] as const;
   for (const [how, touched] of possible) {
     for (const rules of withPaths) {
-      const rule = restrictingPath(rules, touched);
+      const rule = restrictingPath(rules, touched, view.judge.budget);
       if (rule !== undefined) return doubt(`${how} a file that ${rule.label} is about`, { rule });
     }
   }

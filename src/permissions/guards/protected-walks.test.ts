@@ -144,7 +144,7 @@ describe('a walk that meets protected paths and changes them', () => {
 
   it('is asked about where there is more than can be looked at', async () => {
     const { nodeFileSystem } = await import('../../platform/fs/node-fs.js');
-    const many = Array.from({ length: 100_001 }, (_, at) => ({
+    const many = Array.from({ length: 500_001 }, (_, at) => ({
       name: `f${at}`,
       kind: 'file' as const,
     }));

@@ -1,10 +1,10 @@
 import type { FileStat } from '../../platform/fs/fs.js';
 import { basename, dirname, join } from '../../platform/fs/paths.js';
-import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
 import { isSameFile, searchTwin } from '../paths/hard-links.js';
 import type { ManyNamed } from '../paths/paths.js';
 import { contextOf, restrictingUses, treeLook } from '../paths/tree-uses.js';
+import { untilTooLong } from '../paths/tree-walk.js';
 import type { RestrictionMatch } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
@@ -330,7 +330,7 @@ export async function protectedTwin(
 ): Promise<Twin | undefined> {
   const [first] = files;
   if (first === undefined) return undefined;
-  const budget = treeBudget();
+  const until = untilTooLong();
   let of: ManyNamed | undefined;
   const isTwin = (stat: FileStat): boolean => {
     of = files.find(({ file }) => isSameFile(file, stat));
@@ -355,7 +355,7 @@ export async function protectedTwin(
   ];
   let doubt: Twin | undefined;
   for (const tree of trees) {
-    const how = { judge, access: 'write', budget, isTwin } as const;
+    const how = { judge, access: 'write', until, isTwin } as const;
     const found = await searchTwin([protectedRule(isHeld)], tree, how);
     if (found?.kind === 'covered') return { of: of ?? first, path: found.path };
     if (found !== undefined) doubt ??= { of: first };

@@ -1,7 +1,6 @@
 import type { FileStat } from '../../platform/fs/fs.js';
 import { dirname } from '../../platform/fs/paths.js';
 import type { TouchedPath } from '../../tools/tool.js';
-import { type TreeBudget, treeBudget } from '../gate/budget.js';
 import { pathRulesIn, patternsOf } from '../rules/list.js';
 import {
   namesOf,
@@ -12,7 +11,7 @@ import {
 } from '../rules/path-pattern.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { ManyNamed, PathFileSystem, PathJudge } from './paths.js';
-import { searchTree, type Tree, type TreeFinding } from './tree-walk.js';
+import { searchTree, type Tree, type TreeFinding, untilTooLong } from './tree-walk.js';
 
 interface LinkPlace {
   readonly judge: PathJudge;
@@ -29,12 +28,12 @@ export async function restrictedTwin(
   touched: readonly ManyNamed[],
   place: LinkPlace,
 ): Promise<RestrictionMatch | undefined> {
-  const budget = treeBudget();
+  const until = untilTooLong();
   let doubt: RestrictionMatch | undefined;
   for (const { access, file, spellings } of touched) {
     const { literal } = spellings;
     const isTwin = (stat: FileStat): boolean => isSameFile(stat, file);
-    const found = await searchCovered(rules, place, { access, budget, isTwin });
+    const found = await searchCovered(rules, place, { access, until, isTwin });
     if (found?.kind === 'covered') {
       const detail = `${literal} is another name of ${found.path}`;
       return { rule: found.rule, sure: 'yes', detail };
@@ -54,7 +53,7 @@ export async function readRestrictedTwins(
   lists: readonly (readonly Rule[])[],
   place: LinkPlace,
 ): Promise<(file: FileStat) => 'yes' | 'maybe' | 'no'> {
-  const budget = treeBudget();
+  const until = untilTooLong();
   const twins: FileStat[] = [];
   const isTwin = (stat: FileStat): boolean => {
     if (stat.links !== undefined) twins.push(stat);
@@ -62,7 +61,7 @@ export async function readRestrictedTwins(
   };
   let isWhole = true;
   for (const rules of lists) {
-    const found = await searchCovered(rules, place, { access: 'read', budget, isTwin });
+    const found = await searchCovered(rules, place, { access: 'read', until, isTwin });
     isWhole &&= found === undefined;
   }
   const keys = new Set(twins.map(keyOf));
@@ -79,7 +78,7 @@ export function isSameFile(one: FileStat, other: FileStat): boolean {
 
 interface TwinSearch {
   readonly access: TouchedPath['access'];
-  readonly budget: TreeBudget;
+  readonly until: number;
   isTwin(file: FileStat): boolean;
 }
 
@@ -87,7 +86,7 @@ interface TwinSearch {
 async function searchCovered(
   rules: readonly Rule[],
   { judge, bases }: LinkPlace,
-  { access, budget, isTwin }: TwinSearch,
+  { access, until, isTwin }: TwinSearch,
 ): Promise<TreeFinding | undefined> {
   const mine = pathRulesIn(rules).filter(
     ({ spec }) => spec.access === 'read' || access === 'write',
@@ -99,7 +98,7 @@ async function searchCovered(
     );
     if (here.length === 0) continue;
     const rulesHere = here.map(({ rule }) => rule);
-    const found = await searchTwin(rulesHere, { directory }, { judge, access, budget, isTwin });
+    const found = await searchTwin(rulesHere, { directory }, { judge, access, until, isTwin });
     if (found?.kind === 'covered') return found;
     doubt ??= found;
   }
@@ -110,7 +109,7 @@ async function searchCovered(
 export async function searchTwin(
   rules: readonly Rule[],
   tree: Pick<Tree, 'directory' | 'text'> & Partial<Pick<Tree, 'depth' | 'skips'>>,
-  { judge, access, budget, isTwin }: TwinSearch & Pick<LinkPlace, 'judge'>,
+  { judge, access, until, isTwin }: TwinSearch & Pick<LinkPlace, 'judge'>,
 ): Promise<TreeFinding | undefined> {
   const patterns = pathRulesIn(rules).flatMap(({ spec }) => patternsOf(spec));
   const disk = { ...judge.disk, list: listing(judge.disk, patterns) };
@@ -131,9 +130,9 @@ export async function searchTwin(
     },
     // fail-closed: among files that this user cannot look at may be this one.
     {
-      judge: { disk, trees, spell: (path) => judge.spell(path) },
+      judge: { disk, trees, budget: judge.budget, spell: (path) => judge.spell(path) },
       home: '',
-      budget,
+      until,
       elevated: true,
     },
   );

@@ -1,3 +1,4 @@
+import { Budget } from '../gate/budget.js';
 import { hasPathRules, restrictingPath, rulesForTool } from '../rules/list.js';
 import type { RuleSet } from '../rules/rule.js';
 import { createPathJudge, type PathFileSystem } from './paths.js';
@@ -28,7 +29,11 @@ export function hiddenBy(
 ): IsHidden | undefined {
   const lists = [rules.deny, rules.ask].filter((list) => hasPathRules(list));
   if (lists.length === 0) return undefined;
-  const judge = createPathJudge(place.fs, place);
+  // A search may find any number of files, and each is looked at.
+  const judge = createPathJudge(place.fs, {
+    ...place,
+    budget: new Budget(Number.POSITIVE_INFINITY),
+  });
   let twins: ReturnType<typeof twinsOnce> | undefined;
   const twinsOnce = async () => {
     const { readRestrictedTwins } = await import('./hard-links.js');
@@ -38,7 +43,8 @@ export function hiddenBy(
   return async (path) => {
     const spellings = await judge.spell(path);
     const touched = [{ access: 'read' as const, spellings }];
-    if (lists.some((list) => restrictingPath(list, touched) !== undefined)) return true;
+    if (lists.some((list) => restrictingPath(list, touched, judge.budget) !== undefined))
+      return true;
     const file = await judge.manyNamed(spellings);
     if (file === undefined) return false;
     twins ??= twinsOnce();

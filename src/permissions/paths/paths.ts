@@ -2,9 +2,10 @@ import { systemCodeOf } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { dirname, isInside, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings, TouchedPath } from '../../tools/tool.js';
-import { Budget, MOST_ENTRIES } from '../gate/budget.js';
+import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
 import type { ProjectChoice } from '../shell/effects/facts.js';
+import { countedDisk } from './counted-disk.js';
 import { filesFitting } from './file-patterns.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 
@@ -44,19 +45,17 @@ interface JudgedPlace {
   readonly budget?: Budget | undefined;
 }
 
-/** What the system is asked about a path takes as long as so many steps of our own. */
-export const STEPS_OF_LOOK = 150;
 /** A path that was looked at before is still compared with the working directories and the rules. */
 const STEPS_OF_PATH = 10;
 
 /** Looks at the disk once per path; made new for every call that is judged. */
-export function createPathJudge(disk: PathFileSystem, place: JudgedPlace): PathJudge {
+export function createPathJudge(files: PathFileSystem, place: JudgedPlace): PathJudge {
   const { roots, home, trees = TREES_BY_PLACE, budget = new Budget() } = place;
-  const real = realPaths(disk, [...roots, home]);
+  const disk = countedDisk(files, budget);
+  const real = realPaths(disk, [...roots, home], pinsOf(files));
   // Undefined where nothing is there, or nothing can be seen.
   const statOf = cached((target) => disk.lstat(target).catch(() => undefined));
   const spellOut = cached(async (literal): Promise<PathSpellings> => {
-    budget.spend(STEPS_OF_LOOK + (literal.length >> 4));
     const target = await real(literal);
     const resolved = [target];
     // Its own directory means another one to every process.
@@ -157,6 +156,12 @@ function moved(path: string, from: string, to: string): readonly string[] {
 
 const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
 
+function pinsOf(disk: PathFileSystem): Map<string, Promise<string>> {
+  const pinned = pins.get(disk) ?? new Map<string, Promise<string>>();
+  pins.set(disk, pinned);
+  return pinned;
+}
+
 /**
  * Where paths really are. Of the working directories and the home that is found once and kept: a root that is
  * replaced by a link later does not take the workspace with it.
@@ -164,9 +169,8 @@ const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
 function realPaths(
   disk: PathFileSystem,
   roots: readonly string[],
+  pinned: Map<string, Promise<string>>,
 ): (path: string) => Promise<string> {
-  const pinned = pins.get(disk) ?? new Map<string, Promise<string>>();
-  pins.set(disk, pinned);
   const others = cached((path) => realOrTooLong(disk, path));
   return (path) => {
     const before = pinned.get(path);
@@ -267,16 +271,12 @@ export async function linksStay(
 ): Promise<boolean> {
   const queue = starts.map(({ real }) => real);
   const seen = new Set<string>();
-  let entries = 0;
   for (let at = 0; at < queue.length; at++) {
     const directory = queue[at] ?? '';
     if (seen.has(directory)) continue;
     seen.add(directory);
     if ((await judge.disk.lstat(directory))?.kind !== 'directory') continue;
     for (const { name, kind } of await judge.disk.list(directory)) {
-      judge.budget.spend();
-      // fail-closed: where there is more than is looked at, a link may lead anywhere.
-      if (++entries > MOST_ENTRIES) return false;
       if (!isFineName(name)) return false;
       const path = `${directory}/${name}`;
       if (kind === 'directory' && deep) queue.push(path);

@@ -1,5 +1,4 @@
 import { basename, displayPath, resolve } from '../../platform/fs/paths.js';
-import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
 import { pathRulesIn, restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
@@ -12,6 +11,7 @@ import {
   type TreeFinding,
   type TreeLook,
   type TreeName,
+  untilTooLong,
 } from './tree-walk.js';
 
 type Match = RestrictionMatch | undefined;
@@ -27,10 +27,10 @@ export interface TreePlace {
   readonly isTarget?: (path: string) => Promise<boolean>;
 }
 
-/** How the walks of one call look at the disk, with what they may cost together. */
+/** How the walks of one call look at the disk, and until when. */
 export function treeLook({ judge, home, call }: CallView): TreeLook {
   const elevated = /\b(?:sudo|doas|su|pkexec|run0)\b/.test(call.subject.command ?? '');
-  return { judge, home, budget: treeBudget(), elevated };
+  return { judge, home, until: untilTooLong(), elevated };
 }
 
 /** The first that is sure, else the first that is possible. */

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
-import { treeBudget } from '../gate/budget.js';
+import { Budget, TooComplexError } from '../gate/budget.js';
 import { parseRules } from '../rules/rules.js';
 import { createPathJudge } from './paths.js';
-import { searchTree, type Tree, type TreeLook } from './tree-walk.js';
+import { searchTree, type Tree, type TreeLook, untilTooLong } from './tree-walk.js';
 
 let project: TempProject;
 beforeAll(() => {
@@ -48,7 +48,12 @@ afterAll(() => {
 function look(
   rule: string,
   start: string,
-  options: { tree?: Partial<Tree>; look?: Partial<TreeLook>; access?: 'read' | 'write' } = {},
+  options: {
+    tree?: Partial<Tree>;
+    look?: Partial<TreeLook>;
+    budget?: Budget;
+    access?: 'read' | 'write';
+  } = {},
 ) {
   const { directory: cwd, home } = project;
   const value = { text: rule, root: cwd };
@@ -56,11 +61,11 @@ function look(
     { allow: [], ask: [], deny: [{ value, source: 'user', trusted: true }] },
     { cwd, home },
   );
-  const judge = createPathJudge(nodeFileSystem, { roots: [cwd], home });
+  const judge = createPathJudge(nodeFileSystem, { roots: [cwd], home, budget: options.budget });
   const directory = project.at(start);
   const names = [{ path: directory, access: options.access ?? 'read' }] as const;
   const tree = { directory, names, follows: false, depth: Number.POSITIVE_INFINITY, skips: {} };
-  const place = { judge, home, budget: treeBudget(), elevated: false };
+  const place = { judge, home, until: untilTooLong(), elevated: false };
   return searchTree(rules.deny, { ...tree, ...options.tree }, { ...place, ...options.look });
 }
 
@@ -80,18 +85,17 @@ describe('a look through a tree', () => {
   });
 
   it('ends with a doubt when there is too much, or it takes too long', async () => {
-    const until = Number.POSITIVE_INFINITY;
-    const short = { budget: { entries: 3, until } };
-    expect(await look('Read(*.none)', 'a', { look: short })).toMatchObject({ kind: 'unseen' });
-    const late = { budget: { entries: 1000, until: 0 } };
+    const short = look('Read(*.none)', 'a', { budget: new Budget(30) });
+    await expect(short).rejects.toThrow(TooComplexError);
+    const late = { until: 0 };
     expect(await look('Read(*.none)', 'a', { look: late })).toMatchObject({ kind: 'unseen' });
-    const enough = { budget: { entries: 7, until } };
-    expect(await look('Read(*.none)', 'a', { look: enough })).toBeUndefined();
+    const budget = new Budget(300);
+    expect(await look('Read(*.none)', 'a', { budget })).toBeUndefined();
   });
 
   it('does not look where no rule can reach', async () => {
-    const budget = { entries: 0, until: Number.POSITIVE_INFINITY };
-    expect(await look('Read(./elsewhere/**)', 'a', { look: { budget } })).toBeUndefined();
+    const budget = new Budget(0);
+    expect(await look('Read(./elsewhere/**)', 'a', { budget })).toBeUndefined();
   });
 
   it('looks for names at any depth in copies only when these are named to be read', async () => {

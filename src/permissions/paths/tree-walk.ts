@@ -1,12 +1,12 @@
 import { systemCodeOf } from '../../errors.js';
 import { trimEnd } from '../../lib/text/trim-end.js';
-import { COPIES, MOST_ENTRIES, type TreeBudget } from '../gate/budget.js';
+import { COPIES, TooComplexError } from '../gate/budget.js';
 import {
+  coveringRule,
   type PathRule,
   pathRulesIn,
   patternsOf,
   restrictedNames,
-  restrictingPath,
 } from '../rules/list.js';
 import {
   mayEndPattern,
@@ -83,10 +83,17 @@ interface Place {
   readonly isWhole?: boolean;
 }
 
+const LONGEST_MS = 2_000;
+
+export function untilTooLong(): number {
+  return performance.now() + LONGEST_MS;
+}
+
 export interface TreeLook {
-  readonly judge: Pick<PathJudge, 'disk' | 'trees' | 'spell'>;
+  readonly judge: Pick<PathJudge, 'disk' | 'trees' | 'spell' | 'budget'>;
   readonly home: string;
-  readonly budget: TreeBudget;
+  /** When it takes too long: disks may be slow. */
+  readonly until: number;
   /** Whether directories that this user cannot read may be readable for the command. */
   readonly elevated: boolean;
 }
@@ -97,7 +104,7 @@ export function searchTree(rules: readonly Rule[], tree: Tree, look: TreeLook): 
 }
 
 class Walk {
-  readonly #rules: readonly Rule[];
+  readonly #pathRules: readonly PathRule[];
   readonly #tree: Tree;
   readonly #look: TreeLook;
   readonly #seen = new Set<string>();
@@ -108,10 +115,10 @@ class Walk {
   #doubt: Found;
 
   constructor(rules: readonly Rule[], tree: Tree, look: TreeLook) {
-    this.#rules = rules;
+    this.#pathRules = pathRulesIn(rules);
     this.#tree = tree;
     this.#look = look;
-    this.#mayBeCovered = mayEndPattern(pathRulesIn(rules).flatMap(({ spec }) => patternsOf(spec)));
+    this.#mayBeCovered = mayEndPattern(this.#pathRules.flatMap(({ spec }) => patternsOf(spec)));
     this.#goesByIgnores = tree.skips.hidden === true || tree.skips.ignored !== undefined;
   }
 
@@ -141,7 +148,7 @@ class Walk {
           entries === 'file' ? coveredFile(place) : await this.#entries(place, entries ?? []);
         if (finding !== undefined) return finding;
       }
-      if (performance.now() > this.#look.budget.until) {
+      if (performance.now() > this.#look.until) {
         return this.#unseen(`looking through ${directory} takes too long`);
       }
     }
@@ -172,7 +179,7 @@ class Walk {
 
   #relevant(names: readonly TreeName[]): readonly PathRule[] {
     const writes = names.some(({ access }) => access === 'write');
-    return pathRulesIn(this.#rules).filter(({ spec }) => spec.access === 'read' || writes);
+    return this.#pathRules.filter(({ spec }) => spec.access === 'read' || writes);
   }
 
   /** The rules that may cover something below a name. */
@@ -197,6 +204,7 @@ class Walk {
     try {
       return await this.#look.judge.disk.list(place.directory);
     } catch (thrown) {
+      if (thrown instanceof TooComplexError) throw thrown;
       const code = systemCodeOf(thrown);
       if (code === 'ENOTDIR') return 'file';
       // A name that is no text was not read as it is, so it only seems not to be there.
@@ -208,18 +216,13 @@ class Walk {
   }
 
   async #entries(place: Place, entries: Entries): Promise<Found> {
-    const { budget, judge } = this.#look;
-    budget.entries -= entries.length;
-    // fail-closed: what is not looked at may be covered.
-    if (budget.entries < 0) {
-      return this.#unseen(`there are more than ${MOST_ENTRIES} files in ${this.#tree.directory}`);
-    }
+    const { judge, until } = this.#look;
     const names = this.#goesByIgnores ? entries.map(({ name }) => name) : [];
     const inside = { directory: place.directory, names };
     const ignores = await ignoresIn(judge.disk, inside, place.ignores);
     const here = ignores === place.ignores ? place : { ...place, ignores };
     for (const { name, kind } of entries) {
-      if (performance.now() > budget.until) return undefined;
+      if (performance.now() > until) return undefined;
       const finding = await this.#entry(here, name, kind);
       if (finding !== undefined) return finding;
     }
@@ -283,7 +286,7 @@ class Walk {
     const { access } = this.#tree.names[0] ?? { access: 'read' };
     const others = restrictedNames(spelled).map((one) => ({ path: one, access }));
     const all = [...ways, ...others].map(wayOf);
-    const rule = restrictingPath(this.#rules, touched(all));
+    const rule = coveringRule(this.#pathRules, touched(all), this.#look.judge.budget);
     if (rule !== undefined) return { kind: 'covered', rule, path, access };
     const depth = place.depth + 1;
     const goesOn = this.#tree.follows && (depth < this.#tree.depth || place.isWhole === true);
@@ -309,9 +312,10 @@ class Walk {
     const others = isDirectory ? this.#inCheckout(place.ways) : [];
     const renamed = this.#renamed(place, name ?? startName ?? '');
     const all = [...place.ways, ...others, ...renamed];
-    const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(all));
+    const { budget } = this.#look.judge;
+    const rule = place.covered?.rule ?? coveringRule(this.#pathRules, touched(all), budget);
     const isCovered = (one: Way): boolean =>
-      restrictingPath(this.#rules, touched([one])) !== undefined;
+      coveringRule(this.#pathRules, touched([one]), budget) !== undefined;
     const way = (rule === undefined ? undefined : all.find(isCovered)) ?? first;
     const { access } = way ?? { access: 'read' as const };
     const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
@@ -385,7 +389,7 @@ function below(directory: string, name: string): string {
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
 }
 
-function touched(names: readonly TreeName[]): Parameters<typeof restrictingPath>[1] {
+function touched(names: readonly TreeName[]): Parameters<typeof coveringRule>[1] {
   return names.map(({ path, access }) => ({
     access,
     spellings: { literal: path, real: path, resolved: [path] },

@@ -1,3 +1,4 @@
+import type { Budget } from '../gate/budget.js';
 import type { TouchedPath } from '../gate/view.js';
 import type { PathSpellings } from '../paths/paths.js';
 import { matchesNames, namesOf, type PathPattern } from './path-pattern.js';
@@ -7,11 +8,25 @@ import type { CommandPattern, Rule } from './rule.js';
 export function restrictingPath(
   rules: readonly Rule[],
   touched: readonly TouchedPath[],
+  budget: Budget,
 ): Rule | undefined {
-  const relevant = pathRulesIn(rules);
+  budget.spend(rules.length >> 3);
+  return coveringRule(pathRulesIn(rules), touched, budget);
+}
+
+/** As `restrictingPath`, for rules that are compared with many paths. */
+export function coveringRule(
+  relevant: readonly PathRule[],
+  touched: readonly TouchedPath[],
+  budget: Budget,
+): Rule | undefined {
+  const tests = relevant.filter(({ spec }) => spec.isMeant !== undefined).length;
   for (const { access, spellings } of touched) {
     for (const path of restrictedNames(spellings)) {
       const names = namesOf(path, true);
+      budget.spend(
+        1 + tests * STEPS_OF_TEST + ((relevant.length * (NAMES_OF_PATTERN + names.length)) >> 6),
+      );
       const found = relevant.find(
         ({ spec }) =>
           (spec.access === 'read' || access === 'write') && covers(spec, { path, names }),
@@ -21,6 +36,11 @@ export function restrictingPath(
   }
   return undefined;
 }
+
+/** What comparing a pattern costs besides the names of the path. */
+const NAMES_OF_PATTERN = 8;
+/** What a rule asks about a path beside its pattern. */
+const STEPS_OF_TEST = 10;
 
 /** Every name by which a restriction may cover a path. */
 export function restrictedNames({

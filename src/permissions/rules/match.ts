@@ -45,8 +45,8 @@ async function search(rules: readonly Rule[], view: CallView): Found {
   let twin: RestrictionMatch | undefined;
   if ((paths.length > 0 || command !== undefined) && hasPaths) {
     const rule =
-      restrictingPath(rules, await view.paths()) ??
-      restrictingPath(rules, (await view.shellPaths()).paths);
+      restrictingPath(rules, await view.paths(), view.judge.budget) ??
+      restrictingPath(rules, (await view.shellPaths()).paths, view.judge.budget);
     if (rule !== undefined) return { rule, sure: 'yes' };
     twin = await otherNamed(rules, view);
     if (twin?.sure === 'yes') return twin;

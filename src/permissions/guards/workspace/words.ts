@@ -1,6 +1,6 @@
 import { own } from '../../../lib/own.js';
 import { wordSet } from '../../../lib/patterns/word-set.js';
-import { STEPS_OF_LOOK } from '../../paths/paths.js';
+import { STEPS_OF_LOOK } from '../../paths/counted-disk.js';
 import { matches, segmentTokens } from '../../rules/wildcard.js';
 import { effectsOfWords } from '../../shell/effects/effects.js';
 import { HERE } from '../../shell/effects/program.js';

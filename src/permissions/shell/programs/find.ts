@@ -158,7 +158,8 @@ export function findTrees(
   };
   // What is decided at run time may turn out empty.
   const from = call.starts.some(({ literal }) => literal) ? call.starts : [HERE, ...call.starts];
-  return from.map((start) => ({ start, follows, depth: deepest(call), skips }));
+  const depth = deepest(call);
+  return from.map((start) => ({ start, follows, depth, skips }));
 }
 
 /** `-maxdepth 2`; the greatest where there are several. */

@@ -84,7 +84,11 @@ export class Reader {
     const found = survey(script, this.#parser.forEachChild, this.#place.budget);
     this.#opaque = differenceFromBash(script, code, this.#parser.forEachChild) ?? found.opaque;
     this.#complex = found.complex;
-    this.#assigned = new Set([...this.#outer.assigned, ...found.assigned]);
+    this.#assigned = this.#outer.assigned;
+    if (found.assigned.size > 0) {
+      this.#place.budget.spend((this.#assigned.size + found.assigned.size) >> 1);
+      this.#assigned = new Set([...this.#assigned, ...found.assigned]);
+    }
     this.#repeats = found.repeats;
     this.#source = code;
     this.#script(script, directories);
