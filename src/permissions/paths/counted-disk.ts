@@ -2,7 +2,7 @@ import type { Budget } from '../gate/budget.js';
 import type { PathFileSystem } from './paths.js';
 
 /** What the system is asked about a path takes as long as so many steps of our own. */
-export const STEPS_OF_LOOK = 75;
+export const STEPS_OF_LOOK = 100;
 const STEPS_OF_LISTING = 40;
 const STEPS_OF_ENTRY = 3;
 

@@ -102,7 +102,7 @@ function realPath(path: string, way: Way): string {
   }
   const parent = dirname(path);
   if (parent === path) return path;
-  const last = lastThere(parent);
+  const last = isThere(parent) ? parent : lastThere(parent);
   if (last !== parent) {
     const missing = join(realPath(last, way), path.slice(last.length));
     // Where a link to nothing leads there may be something after all.

@@ -68,6 +68,9 @@ export function timeIn({ prefixes }: Pipeline): readonly ShellWord[] | undefined
   return (found.posix === undefined ? ['time'] : ['time', '-p']).map(literalWord);
 }
 
+/** A command that another one may run is looked at as one of its own. */
+const STEPS_OF_VIEW = 30;
+
 /** Any later word may be the program that is run; options of wrappers are too many to know. */
 function innerCommands(
   words: readonly ShellWord[],
@@ -78,7 +81,7 @@ function innerCommands(
   const from = firstRun(words, program);
   if (from === undefined) return runByOptions(words).map((word) => [word, UNKNOWN_WORD]);
   // Each view holds all words behind its own.
-  budget.spend(words.length * (words.length - from));
+  budget.spend((words.length + STEPS_OF_VIEW) * (words.length - from));
   const fed = words.some(isFeeder);
   const known = fed ? withoutReplaced(words) : words;
   return known.flatMap(({ value }, at) => {
