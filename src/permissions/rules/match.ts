@@ -131,7 +131,7 @@ async function restrictingCommand(rules: CommandRules, view: CallView): Found {
     const written = exactRule(rules, raw) ?? ruleAsWritten(rules, raw);
     if (written !== undefined) return matchOf(written, 'yes');
     for (const one of timed === undefined ? views : [...views, [...timed, ...words]]) {
-      view.judge.budget.spend(one.length + (input.length >> 4));
+      view.judge.budget.spend(one.length + (input.length >> 4) + rules.length);
       const found = restrictingWords(rules, one);
       if (found?.sure === 'yes') return found;
       // Code of another language that speaks of what a rule is about may do it.
