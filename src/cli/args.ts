@@ -14,7 +14,7 @@ export interface ParsedArgs {
   readonly warnings: readonly string[];
 }
 
-/** Distance from which an unknown flag is taken for a misspelling of one that restricts. */
+/** Edit distance up to which an unknown flag counts as a misspelt restricting one. */
 const NEAR_MISS = 2;
 
 /**

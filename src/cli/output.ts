@@ -16,7 +16,7 @@ export interface Output {
   answer(text: string): void;
   warn(text: string): void;
   debug(text: string): void;
-  /** Whether anybody reads what `debug` writes. */
+  /** Whether `debug` writes anywhere. */
   readonly debugs: boolean;
   /** Undefined: the reader keeps up. Otherwise resolves when it has taken what was written, or is gone. */
   behind(): Promise<void> | undefined;

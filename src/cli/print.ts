@@ -155,7 +155,7 @@ function reportDenials(denials: Turn['denials'], output: Output): void {
 /** Standard output carries the answer alone; what went wrong on the way goes to standard error. */
 function tellPerson(event: SessionEvent, output: Output): void {
   if (event.type === 'notice') {
-    // A blocked prompt is told by the answer's place.
+    // The result already says that the prompt was blocked.
     if (event.level !== 'info' && event.tag !== 'prompt_blocked') output.warn(event.text);
   } else if (event.type === 'writes_lost')
     output.warn(`the transcript cannot be written: ${event.code}`);

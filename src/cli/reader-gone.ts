@@ -1,7 +1,7 @@
 import { encodeFrame } from '../server/wire.js';
 import type { HostProcess, Output } from './output.js';
 
-/** How often a silent session looks whether anybody still reads. */
+/** How often a silent session checks that its output is still read. */
 const LOOK_MS = 1_000;
 
 /**

@@ -42,7 +42,7 @@ export function planOptions(): readonly AnswerOption[] {
   ];
 }
 
-/** Answers that reach beyond the call, where no guard would ask again all the same. */
+/** Answers that cover more than this call; none where a guard would ask again anyway. */
 function widerOptions(request: AskRequest): readonly AnswerOption[] {
   const { suggestions } = request;
   if (suggestions === undefined) return [];

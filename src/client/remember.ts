@@ -12,7 +12,7 @@ const PLACES = {
   user: { key: 'u', label: 'User, for all projects' },
 } as const;
 
-/** Adds a person's note to the instruction file that he chooses. Undefined: he chose none. */
+/** Adds a person's note to the instruction file that they choose. Undefined: they chose none. */
 export async function remember(
   session: AgentSession,
   text: string,

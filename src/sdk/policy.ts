@@ -2,7 +2,7 @@ import type { AgentSession } from '../app.js';
 import { isRecord } from '../lib/own.js';
 import type { Options, PolicyReport, PolicyRule } from './types/index.js';
 
-/** What decides calls in a session before anybody is asked. */
+/** What decides calls in a session before a person or host is asked. */
 export function policyReport(session: AgentSession, options: Options): PolicyReport {
   const state = session.inspect.rules();
   const { mode } = session.info();

@@ -10,8 +10,8 @@ import { initializeAnswer } from './initialize.js';
 export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
   async initialize(handling, request) {
     const late = readLate(handling.openedWith(), request);
-    // Before anything is awaited: the first prompt may stand on the very next line. Also where the rest
-    // comes too late: a host that goes on all the same counts on its guards.
+    // Before any await, because the first prompt may be on the next line; and even where the other fields come
+    // too late, because the host relies on its hooks.
     handling.callbacks.register(request.hooks);
     if (late.refused.length > 0) {
       const names = late.refused.join(', ');

@@ -52,12 +52,12 @@ export function createControl(handling: Handling, channel: WireChannel): HostCon
     inFlight.set(answering, asked);
     void answering.finally(() => inFlight.delete(answering));
   };
-  /** What is passed over is told. */
+  /** Warns about a request without effect. */
   const complain = (what: string): void => {
     const text = `the host sent ${what}, which has no effect`;
     handling.runner.session?.then(
       (session) => session.news({ type: 'notice', level: 'warning', text }),
-      // A start that failed is told by itself.
+      // A failed start reports itself.
       () => undefined,
     );
   };

@@ -11,7 +11,7 @@ export interface MirrorOptions {
 /**
  * New lines of a transcript for a host that keeps a copy. Lines that are too long together go one by one.
  * What was said stays whole: only a tool's raw output beside its result is cut, and says so. A line that
- * is too long all the same is told as missing from the copy.
+ * is still too long is reported as missing from the copy.
  */
 export function mirrorFrames(
   { path, lines }: Extract<SessionNews, { type: 'transcript' }>,

@@ -25,9 +25,9 @@ interface RunningCall {
   toldAt: number;
 }
 
-/** How often a call that says nothing of itself is told of. */
+/** Interval of progress frames for a call without output. */
 const HEARTBEAT_MS = 30_000;
-/** A call that says much is told of no more often. */
+/** Shortest interval of progress frames for a call with much output. */
 const MIN_GAP_MS = 1_000;
 
 export function createToolProgress(deps: ToolProgressDeps): ToolProgress {

@@ -17,13 +17,13 @@ export interface DeferralFacts {
 export interface Deferral {
   /** Whether ToolSearch is offered, given that there are server tools or may be later. */
   readonly search: boolean;
-  /** Whether the tools of servers are told by name alone, but for those that are always loaded. */
+  /** Whether server tools are listed by name alone, except those that are always loaded. */
   readonly defer: boolean;
   /** Why the setting does not mean what was written. */
   readonly problem?: string;
 }
 
-/** What becomes of the definitions of server tools. */
+/** Decides whether the definitions of server tools are sent at once or on request. */
 export function deferral(facts: DeferralFacts): Deferral {
   if (facts.searchDenied) return { search: false, defer: false };
   const text = facts.env.ENABLE_TOOL_SEARCH?.trim().toLowerCase() ?? '';

@@ -36,9 +36,9 @@ export interface InvokeDeps {
   beforeRun?(starting: StartingCall): Promise<string | undefined>;
   /** Called right before a call runs, to see what it does to files. Never rejects. */
   watch?(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined>;
-  /** Sees every output before anybody else does, and may give another one in its place. */
+  /** Sees every output first, and may replace it. */
   review?(finished: FinishedCall, context: ToolContext): Promise<Reviewed>;
-  /** Told of a call that ran. */
+  /** Called after a call has run. */
   onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
   /** Cuts or spills what is too long to show. */
   bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;

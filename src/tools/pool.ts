@@ -9,7 +9,7 @@ export interface Added {
   readonly problems: readonly string[];
 }
 
-/** Whether the model is told the name alone. */
+/** Whether the model gets only the name of a tool. */
 export type Defer = (tool: AnyTool) => boolean;
 
 export interface Loaded {

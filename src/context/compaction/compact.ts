@@ -26,7 +26,7 @@ export interface Compaction {
   readonly postTokens: number;
 }
 
-/** Whatever it is, the history stays as it was. */
+/** The history stays unchanged in every case. */
 export type CompactFailure =
   | { readonly kind: 'nothing_to_compact' }
   | { readonly kind: 'empty_summary' }

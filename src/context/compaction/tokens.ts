@@ -55,7 +55,7 @@ export interface TokenMeter {
 
 export function createTokenMeter(fixedTokens: number): TokenMeter {
   let scale = 1;
-  /** What the provider counted last, and what we would have said of the same messages. */
+  /** The provider's last count, and our estimate for the same messages. */
   let counted: { tokens: number; estimated: number; messages: readonly Message[] } | undefined;
   return {
     reported(usage, messages) {

@@ -1,6 +1,6 @@
 import { isOn } from '../instructions/memory-files.js';
 
-/** The environment as far as compaction goes by it. */
+/** The environment variables that compaction reads. */
 export type CompactEnvironment = Readonly<Record<string, string | undefined>>;
 
 export interface ContextLimits {

@@ -53,7 +53,7 @@ export interface EnforcedInForce {
 
 /**
  * The restrictions of the files that hold from the start. fail-closed: one that cannot be honoured
- * stops the start; later changes only add, and what cannot be honoured then is told.
+ * stops the start; later changes only add, and one that cannot be honoured then causes a warning.
  */
 export async function openEnforced(
   config: { emit(news: SessionNews): void },

@@ -94,7 +94,7 @@ async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Fin
     : NOTHING;
 }
 
-/** fail-closed: who takes in a whole directory takes in what rules in there keep from him. */
+/** fail-closed: a call that reads a whole directory reads the files that rules inside it hide. */
 function takenIn(
   sets: readonly RuleSet[],
   whole: readonly TakenDirectory[],

@@ -44,7 +44,7 @@ export function namesIn(
   return [...new Set([...paths, ...found])];
 }
 
-/** What lies on the way to a path, and the rules that its name brings into play. */
+/** Loads the instruction files of the directories down to a path, and the rules whose patterns match it. */
 async function takeTowards(
   { projects, discovery, loader }: LoadContext,
   path: string,

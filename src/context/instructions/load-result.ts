@@ -69,7 +69,7 @@ export function isAdmitted({ enforced }: LoadResult, place: Place, real: string)
   return enforced === undefined || enforced.taken.has(keyOf(place, real));
 }
 
-/** Notes that a file is taken for what it enforces; false when there is no need to. */
+/** Records that a file is loaded for its restrictions; false when it needs not be. */
 export function admit(into: LoadResult, place: Place, { real, bytes }: Located): boolean {
   const { enforced } = into;
   // What a model wrote down for itself restricts nothing.

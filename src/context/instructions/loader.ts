@@ -55,7 +55,7 @@ interface Found {
   readonly located: Located;
   readonly how: LoadCause;
   readonly depth: number;
-  /** It is taken for what it enforces, not to be shown. */
+  /** The file is loaded for its restrictions only and not shown. */
   readonly unshown: boolean;
   readonly prepared?: Look['prepared'];
 }
@@ -210,7 +210,7 @@ function tooMuchToShow(
   }
   const more = ++into.included - MOST_INCLUDED;
   if (more <= 0) return undefined;
-  // People are told of the first one only.
+  // One warning is enough.
   const warn = more === 1;
   return skip(place, 'too many', `more than ${MOST_INCLUDED} files are included`, { warn });
 }

@@ -138,7 +138,7 @@ async function mainWorktree(fs: MemoryPlace['fs'], root: string): Promise<string
     const main =
       data === undefined ? null : /^(.+)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(data);
     if (data === undefined || main?.[1] === undefined) return root;
-    // fail-closed: a `.git` file can name anybody's repository; git itself notes which are its worktrees.
+    // fail-closed: a `.git` file can name any repository; only git's own record says which are its worktrees.
     const noted = (await fs.readText(join(data, 'gitdir'), { maxBytes: 4096 })).trim();
     const isOurs = (await fs.realPath(dirname(noted))) === (await fs.realPath(root));
     return isOurs ? main[1] : root;

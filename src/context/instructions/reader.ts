@@ -169,8 +169,8 @@ export function skip(
 }
 
 /**
- * fail-closed: an instruction file of the project, the user or the administrator that is shut may hold
- * restrictions. What a text only names, and what lies above the project, may be anybody's.
+ * fail-closed: an unreadable instruction file of the project, the user or the administrator may hold
+ * restrictions. Included files and files above the project may belong to others.
  */
 export function unreadable(
   place: Pick<Place, 'path' | 'scope' | 'parent' | 'aboveProject'>,

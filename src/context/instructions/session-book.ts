@@ -27,9 +27,9 @@ type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<
 export interface HiddenFileRules {
   /** Whether a rule denies or asks about reading a file. */
   readonly isHidden: IsKept;
-  /** The same for an agent, with what is said about it alone; undefined: no rule speaks of files. */
+  /** The same for an agent, with the rules for that agent; undefined: no rule is about files. */
   of(agent: AgentRef): IsKept | undefined;
-  /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
+  /** Adds the restrictions of instruction files, read at each check. Returns whether any is about files. */
   enforce(rules: () => RuleSet): boolean;
   /** Other settings hold from now on. */
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
@@ -62,7 +62,7 @@ export function openHiding(
   let enforced = (): RuleSet => NO_RULES;
   let isRead = false;
   const of = (agent: AgentRef): IsKept | undefined => {
-    // What is wrong with them is told, and stops the start, where the gate reads them.
+    // The gate reads the same rules and reports what is wrong with them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
     isRead = true;
     const place = { fs: environment.fs, roots: environment.workspace.roots, home };

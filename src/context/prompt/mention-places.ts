@@ -105,8 +105,8 @@ export interface MentionedPlace {
 }
 
 /**
- * Where the names of a prompt lead, each place once. Seen from the working directory, then from that of
- * the session. A name with nothing behind it is a word, and people are told where they meant a file.
+ * Resolves the names in a prompt, each path once: from the working directory, then from that of the session.
+ * A name without a file is an ordinary word; where a file was meant, the person is warned.
  */
 export async function mentionedPlaces(
   mentions: readonly FileMention[],

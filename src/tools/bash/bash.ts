@@ -148,7 +148,7 @@ class BashRunner {
     return this.#execute(input, run, context);
   }
 
-  /** `PWD`: so that the shell goes by the name we know the directory by, also through a symbolic link. */
+  /** `PWD` makes the shell use our name of the directory, even where it is a symbolic link. */
   #environment({ workspace, idempotencyKey }: ToolContext): Record<string, string> {
     return {
       ...this.#deps.environment(),

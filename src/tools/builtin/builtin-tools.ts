@@ -65,7 +65,7 @@ export interface BuiltinParts {
   readonly jsonSchema: Readonly<Record<string, unknown>> | undefined;
   /** Tools of other parts of the program. */
   readonly more?: readonly AnyTool[];
-  /** Tools of servers, which `offered` does not speak of. */
+  /** Tools of MCP servers, to which `offered` does not apply. */
   readonly ofServers?: readonly AnyTool[];
   readonly poolOptions?: PoolOptions;
   /** Ends agents, for TaskStop. */
@@ -227,8 +227,8 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
 }
 
 /**
- * `--tools` restricts: a name that is nearly that of a tool is a mistake and stops the start, any other
- * that means nothing is told.
+ * `--tools` restricts: a near miss of a tool's name is a mistake and stops the start; any other unknown name
+ * causes a warning.
  */
 function checkName(name: string, all: readonly AnyTool[], warn: (text: string) => void): void {
   const names = all.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]);

@@ -24,7 +24,7 @@ interface Input {
 
 const DEFAULT_RESULTS = 5;
 const MOST_RESULTS = 50;
-/** Characters of definitions in one answer; the rest comes with the next request all the same. */
+/** Characters of definitions in one answer; the next request carries the rest anyway. */
 const ANSWER_CAP = 60_000;
 const SELECT = /^\s*select\s*:/i;
 

@@ -119,7 +119,7 @@ async function listOrNothing(fs: FileSystem, directory: string): ReturnType<File
   try {
     return await fs.list(directory);
   } catch (thrown) {
-    // What cannot be entered, or is gone, holds no match; a search goes on without it.
+    // The search skips directories that cannot be entered or are gone.
     const code = systemCodeOf(thrown);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM') return [];
     throw thrown;

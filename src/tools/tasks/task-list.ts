@@ -15,7 +15,7 @@ import updateDescription from './task-update.md';
 export interface TaskWatch {
   /** Asked when the task has its id. An objection takes it off the list again. */
   created(task: Task, context: ToolContext): Promise<string | undefined>;
-  /** Asked before anybody sees the task as completed. An objection leaves it as it was. */
+  /** Asked before the task is shown as completed. An objection leaves it unchanged. */
   completed(task: Task, context: ToolContext): Promise<string | undefined>;
 }
 

@@ -31,7 +31,7 @@ export interface TaskStore {
   ): Promise<Result<TaskChanged, string>>;
 }
 
-/** What becomes of a change, by the list that it is made to. An error: it is not made. */
+/** Reviews a change to a list: the change to make, or an error that refuses it. */
 export type TaskReview = (list: TaskList, change: TaskChange) => Result<TaskChange, string>;
 
 export interface TaskStoreDeps {
