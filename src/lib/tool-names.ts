@@ -72,3 +72,18 @@ function addAlias<T>(folded: Folded<T>, alias: string, value: T): void {
   const key = alias.toLowerCase();
   if (!folded.has(key)) folded.set(key, value);
 }
+
+interface NamedTool {
+  readonly name: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly origin?: { readonly key: string } | undefined;
+}
+
+/**
+ * The names by which rules, hooks and lists may mean a tool. fail-closed: `mcp__a__b` reads like a tool, but is
+ * all of a server that is called `a__b`.
+ */
+export function meantNames({ name, aliases = [], origin }: NamedTool): readonly string[] {
+  const server = origin?.key.includes('__') === true ? [`mcp__${origin.key}`] : [];
+  return [name, ...aliases, ...server];
+}

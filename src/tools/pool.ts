@@ -1,5 +1,5 @@
 import { sortedNames } from '../lib/sorted-names.js';
-import { createNames, type Names, TOOL_ALIASES } from '../lib/tool-names.js';
+import { createNames, meantNames, type Names, TOOL_ALIASES } from '../lib/tool-names.js';
 import type { ToolDefinition } from '../model/client.js';
 import { createAllowMatcher, createToolMatcher, type ToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';
@@ -146,7 +146,7 @@ export class ToolPool {
     const added: AnyTool[] = [];
     for (const tool of inOrder(more)) {
       const names = namesOf(tool);
-      if (this.#isBanned?.(names) === true) continue;
+      if (this.#isBanned?.(meantNames(tool)) === true) continue;
       const problem = ideProblem(tool) ?? this.#nameProblem(tool, names);
       if (problem !== undefined) {
         problems.push(problem);
@@ -200,7 +200,7 @@ export class ToolPool {
     const inherited = this.#parent === undefined ? [] : this.#parent.#entries();
     return [
       ...inherited.filter(({ tool }) => isWanted(tool)),
-      ...this.#own.filter(({ tool }) => !isDenied(namesOf(tool))),
+      ...this.#own.filter(({ tool }) => !isDenied(meantNames(tool))),
     ];
   }
 
@@ -260,7 +260,7 @@ function matchersOf({ allow, deny, isHidden }: ToolSelection): Selection {
   return {
     isDenied: (names) => denied?.(names) === true,
     isWanted(tool) {
-      const names = namesOf(tool);
+      const names = meantNames(tool);
       if (isHidden?.(names) === true || denied?.(names) === true) return false;
       return allowed?.(names, tool.origin?.key) !== false;
     },

@@ -24,6 +24,53 @@ describe('a server that means harm', () => {
     expect(results.map(({ ran }) => ran)).toEqual([false, true]);
   });
 
+  describe('that is called a__b', () => {
+    const refusing = (matcher: string) => ({
+      hooks: { PreToolUse: [{ matcher, hooks: [{ type: 'command', command: 'exit 2' }] }] },
+    });
+    const config = () => ({
+      mcpConfig: [{ a__b: offering({ get: plain }).srv }],
+      permissionMode: 'bypassPermissions' as const,
+      bypassArmed: true,
+    });
+    const calls = [call('mcp__a__b__get')];
+    it.each([
+      ['deny', { permissions: { deny: ['mcp__a__b'] } }],
+      ['ask', { permissions: { ask: ['mcp__a__b'] } }],
+      ['hook', refusing('mcp__a__b')],
+      ['hook in another case', refusing('MCP__A__B')],
+    ])('is held as a whole by its name: %s', async (_what, settings) => {
+      const { results } = await attempt({ settings, config: config(), calls });
+      expect(results.map(({ ran }) => ran)).toEqual([false]);
+    });
+
+    it.each([
+      ['another server', { permissions: { deny: ['mcp__a__c'] } }],
+      ['another tool', { permissions: { deny: ['mcp__a__b__put'] } }],
+      ['a hook for another tool', refusing('mcp__a__b__put')],
+    ])('is not held by a rule for %s', async (_what, settings) => {
+      const { results } = await attempt({ settings, config: config(), calls });
+      expect(results.map(({ ran }) => ran)).toEqual([true]);
+    });
+
+    it('is taken from an agent by its name', async () => {
+      const limited = '---\nname: l\ndescription: d\ndisallowedTools: mcp__a__b\n---\nI am LLL\n';
+      const project = makeTempProject({ files: { 'script.json': '' } });
+      onTestFinished(() => project.remove());
+      const start = { tool: 'Agent', input: { description: 'd', prompt: 'p', subagent_type: 'l' } };
+      const actors = [
+        { name: 'l', match: { system: 'I am LLL' }, replies: [...calls, 'end'] },
+        { name: 'main', replies: [start, 'done'] },
+      ];
+      project.write('script.json', JSON.stringify({ actors }));
+      const { news } = await attempt({
+        files: { '.claude/agents/l.md': limited },
+        config: { ...config(), trust: true, script: project.at('script.json') },
+      });
+      expect(JSON.stringify(news)).toContain('No such tool available: mcp__a__b__get');
+    });
+  });
+
   it('does not hang the session by a schema that stands for a huge one', async () => {
     const parts = Array.from({ length: 64 }, () => ({ $ref: '#/$defs/A' }));
     const inputSchema = { type: 'object', $defs: { A: { anyOf: parts } }, anyOf: parts };

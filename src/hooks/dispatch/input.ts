@@ -1,3 +1,4 @@
+import { meantNames } from '../../lib/tool-names.js';
 import { absoluteInput } from '../../permissions/gate/precheck.js';
 import type { GateCall } from '../../permissions/gate/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
@@ -113,5 +114,5 @@ export function toolOccasion(
 
 /** What matchers are compared with. */
 export function namesOf({ tool }: Pick<GateCall, 'tool'>): readonly string[] {
-  return [tool.name, ...(tool.aliases ?? [])];
+  return meantNames(tool);
 }

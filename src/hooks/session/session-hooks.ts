@@ -18,6 +18,7 @@ import {
   HookDispatcher,
 } from '../dispatch/dispatcher.js';
 import { createHookVariables } from '../dispatch/env-file.js';
+import { namesOf } from '../dispatch/input.js';
 import { createBackgroundRounds, type Scene } from '../dispatch/scene.js';
 import { createAttention, type Notification } from '../events/notification.js';
 import { createDenialHooks, createHookAsker } from '../events/permission-request.js';
@@ -164,7 +165,7 @@ export function openHooks(
     isHarmless: (call: GateCall, now: PermissionMode) => isHarmless(view(call, now)),
     /** Whether a command may run beside others. */
     runsBeside: async (call: GateCall, now: PermissionMode): Promise<boolean> => {
-      const matched = [call.tool.name, ...(call.tool.aliases ?? [])];
+      const matched = namesOf(call);
       // fail-closed: a hook may put another command in its place.
       if (dispatch.has('PreToolUse', { agent: call.agent, matched })) return false;
       return await runsBeside(view(call, now));

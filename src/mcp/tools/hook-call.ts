@@ -1,6 +1,7 @@
 import { orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/text/visible.js';
+import { meantNames } from '../../lib/tool-names.js';
 import type { McpConnection } from '../server.js';
 import { toolNames } from './names.js';
 import type { ToolBook } from './registry.js';
@@ -28,9 +29,11 @@ export function hookCall({ find, isBanned, vouch }: HookCallParts) {
   ): Promise<Result<HookCallResult, string>> => {
     const connection = find(server);
     if (connection === undefined) return err(`no MCP server "${visible(server)}" is connected`);
-    const { name, long } = toolNames(connection.declaration.key, tool);
+    const { key } = connection.declaration;
+    const { name, long } = toolNames(key, tool);
+    const aliases = long === undefined ? [] : [long];
     // fail-closed: a tool denied under any of its names is denied to hooks too.
-    if (isBanned(long === undefined ? [name] : [name, long])) return err(`${name} is denied`);
+    if (isBanned(meantNames({ name, aliases, origin: { key } }))) return err(`${name} is denied`);
     // fail-closed: the settings chose the tool with its approved definition.
     const vouched = await orAbort(vouch(connection, tool), signal);
     if (!vouched.ok) return vouched;

@@ -1,4 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
+import { meantNames } from '../../lib/tool-names.js';
 import { resolve, toPosix } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
@@ -82,7 +83,7 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     rules,
     home,
     facts,
-    names: [tool.name, ...(tool.aliases ?? [])],
+    names: meantNames(tool),
     judge,
     shell,
     commandRead: () => (reading === undefined ? undefined : textOf(reading)),
