@@ -1,8 +1,14 @@
 import type { SyntaxNode } from 'unbash';
 import { relative } from '../../../platform/fs/paths.js';
 import type { CallView } from '../../gate/view.js';
-import { literalWord, type ShellReading, type ShellWord } from '../../shell/model.js';
+import {
+  literalWord,
+  type ShellReading,
+  type ShellWord,
+  type SimpleCommand,
+} from '../../shell/model.js';
 import { readShell } from '../../shell/syntax/read.js';
+import { variablesSetBy } from '../../shell/syntax/set-variables.js';
 import { leadsUp } from './words.js';
 
 /**
@@ -26,11 +32,12 @@ export function lineValues(
   let settings: Promise<Settings> | undefined;
   /** What a variable is set to; undefined: it may be anything. */
   const setTo = async (name: string): Promise<readonly ShellWord[] | undefined> => {
-    settings ??= settingsIn(text, reading);
-    const { set, unclear, isUnclear } = await settings;
+    settings ??= settingsIn(text);
+    const set = await settings;
     const texts = set.get(name);
-    // fail-closed: what is set elsewhere, or in a way that is not followed here, may be anything.
-    if (texts === undefined || isUnclear || unclear.has(name)) return undefined;
+    // fail-closed: what is set elsewhere, or in a way that is not followed here, may be anything; so may all
+    // that the shell splits by other signs, and what a builtin sets that runs text.
+    if (texts === undefined || set.has('IFS') || reading.commands.some(setsAny)) return undefined;
     if (place.facts.exported?.().has(name) === true) return undefined;
     const { cwd } = place.call.workspace;
     const read = await readShell(`: ${texts.join(' ')}`, { cwd, home: place.home });
@@ -111,53 +118,44 @@ function piecesOf(raw: string): readonly Piece[] | undefined {
   return at === raw.length && !quoted && raw !== '' ? pieces : undefined;
 }
 
-interface Settings {
-  /** By name: the words it is set to, as written. */
-  readonly set: ReadonlyMap<string, readonly string[]>;
-  /** Set in a way that is not followed here. */
-  readonly unclear: ReadonlySet<string>;
-  /** Any may be. */
-  readonly isUnclear: boolean;
+/** Builtins that change what words and names stand for. */
+const CHANGES_WORDS = /^(\.|source|eval|trap|alias|enable|shopt|exec|function|set)$/;
+
+function setsAny({ views }: SimpleCommand): boolean {
+  return views.some((view) => {
+    const first = view.find(({ value }) => !/^(builtin|command)$/.test(value));
+    return CHANGES_WORDS.test(first?.value ?? '');
+  });
 }
 
-/** Builtins that set variables by their names, and those that may set any. */
-const SETTERS =
-  /^(read|mapfile|readarray|getopts|export|declare|typeset|local|readonly|unset|let|printf|wait|set)$/;
-const ANY_SETTERS = /^(\.|source|eval|trap|alias|enable|shopt|exec|function)$/;
+/** By name: the words it is set to, as written; undefined: in a way that is not followed here. */
+type Settings = ReadonlyMap<string, readonly string[] | undefined>;
 
-async function settingsIn(text: string, { commands }: ShellReading): Promise<Settings> {
+async function settingsIn(text: string): Promise<Settings> {
   const { parse, forEachChild } = await import('unbash');
-  const set = new Map<string, string[]>();
-  const unclear = new Set<string>();
-  const put = (name: string, words: readonly { readonly text: string }[]): void => {
-    set.set(name, [...(set.get(name) ?? []), ...words.map((word) => word.text)]);
+  const set = new Map<string, readonly string[] | undefined>();
+  const put = (name: string, words: readonly { readonly text: string }[] | undefined): void => {
+    const before = set.has(name) ? set.get(name) : [];
+    const isKnown = before !== undefined && words !== undefined;
+    set.set(name, isKnown ? [...before, ...words.map((word) => word.text)] : undefined);
   };
   const look = (node: SyntaxNode): void => {
-    if (node.type === 'For' && node.wordlist !== undefined) put(node.name.value, node.wordlist);
-    else if (node.type === 'For' || node.type === 'Select') unclear.add(node.name.value);
-    if (node.type === 'Assignment') {
-      const isPlain =
-        node.value.type === 'Word' && node.append !== true && node.index === undefined;
-      if (isPlain && node.value.type === 'Word') put(node.name, [node.value]);
-      else unclear.add(node.name);
-    }
+    // Arithmetic sets nothing but numbers.
+    const names = node.type.startsWith('Arithmetic') ? [] : variablesSetBy(node);
+    for (const name of names) put(name, wordsFor(node));
     // `X=1 program` sets it for that one alone.
     if (node.type === 'Command' && node.name !== undefined) {
-      for (const one of node.prefix) if (one.type === 'Assignment') unclear.add(one.name);
+      for (const one of node.prefix) if (one.type === 'Assignment') put(one.name, undefined);
     }
-    // `${X:=value}` sets it on the way.
-    if (node.type === 'ParameterExpansion' && node.text.includes('=')) unclear.add(node.parameter);
     forEachChild(node, look);
   };
   look(parse(text));
-  let isUnclear = false;
-  for (const view of commands.flatMap(({ views }) => views)) {
-    const at = view.findIndex(({ value }) => !/^(builtin|command)$/.test(value));
-    const [first, ...rest] = view.slice(at);
-    if (ANY_SETTERS.test(first?.value ?? '')) isUnclear = true;
-    if (!SETTERS.test(first?.value ?? '')) continue;
-    if (rest.some(({ literal }) => !literal)) isUnclear ||= first?.value !== 'printf';
-    for (const { value } of rest) unclear.add(/^[A-Za-z_]\w*/.exec(value)?.[0] ?? '');
-  }
-  return { set, unclear, isUnclear };
+  return set;
+}
+
+/** What a loop or a plain assignment sets its variable to. */
+function wordsFor(node: SyntaxNode): readonly { readonly text: string }[] | undefined {
+  if (node.type === 'For') return node.wordlist;
+  const isPlain = node.type === 'Assignment' && node.append !== true && node.index === undefined;
+  return isPlain && node.value.type === 'Word' ? [node.value] : undefined;
 }
