@@ -37,12 +37,8 @@ export function fedNames(
   // fail-closed: then they come out of a file.
   if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
   if (!isPlain(command)) return undefined;
-  const filters: string[] = [];
   let first = command.fedBy;
-  while (first !== undefined && isPlain(first) && passesOn(first)) {
-    filters.push(...keptBy(first));
-    first = first.fedBy;
-  }
+  while (first !== undefined && isPlain(first) && passesOn(first)) first = first.fedBy;
   if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
   if (nameOf(first.words) === 'echo') {
     const words = first.words.slice(1);
@@ -56,12 +52,7 @@ export function fedNames(
   const isHere = JSON.stringify(first.directories) === JSON.stringify(command.directories);
   if (!listsNames(first) || !isHere) return undefined;
   const isWhole = endsByZero(first) && takesZero(command);
-  const found = walkOf(first.words, { isAny: follows, isRun: false, isSplit: !isWhole });
-  const walk = found?.walk;
-  if (walk === undefined || follows) return found;
-  const mayBe = (path: string): boolean =>
-    walk.mayBe(path) && filters.every((text) => path.includes(text));
-  return { words: [], walk: { ...walk, mayBe } };
+  return walkOf(first.words, { isAny: follows, isRun: false, isSplit: !isWhole });
 }
 
 interface Handing {
@@ -147,13 +138,6 @@ function findsFilesOnly({ values, follows }: FindCall): boolean {
   const action = values.findIndex((value) => RUNS.test(value) || /^-print/.test(value));
   const isOpen = values.some((value) => /^(-o|-or|,|!|-not|\(|\)|.*\[)$/.test(value));
   return at !== -1 && (action === -1 || at < action) && !isOpen && !follows;
-}
-
-/** A text that all lines have which a search lets through. */
-function keptBy({ words }: SimpleCommand): readonly string[] {
-  const rest = words.slice(1).map(({ value }) => value);
-  const isKnown = /grep$/.test(programOf(words) ?? '') && rest.length === 1;
-  return isKnown ? rest.filter((value) => /^\w[\w-]*$/.test(value)) : [];
 }
 
 /** fail-closed: of what a substitution adds nobody knows whose input it is. */
