@@ -34,12 +34,12 @@ export function checkContent(
 export function valueProblem(field: ElicitField, value: unknown): string | undefined {
   switch (field.kind) {
     case 'text':
-      return typeof value === 'string' ? textProblem(field, value) : 'is no text';
+      return typeof value === 'string' ? textProblem(field, value) : 'is not a text';
     case 'number':
     case 'integer':
       return typeof value === 'number' && Number.isFinite(value)
         ? numberProblem(field, value)
-        : 'is no number';
+        : 'is not a number';
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'is neither true nor false';
     case 'choice':
@@ -97,7 +97,7 @@ function numberProblem(
   field: Extract<ElicitField, { kind: 'number' | 'integer' }>,
   value: number,
 ): string | undefined {
-  if (field.kind === 'integer' && !Number.isInteger(value)) return 'is no whole number';
+  if (field.kind === 'integer' && !Number.isInteger(value)) return 'is not a whole number';
   if (value < field.minimum) return `is less than ${field.minimum}`;
   return value > field.maximum ? `is more than ${field.maximum}` : undefined;
 }
@@ -106,7 +106,7 @@ function choicesProblem(
   field: Extract<ElicitField, { kind: 'choices' }>,
   value: unknown,
 ): string | undefined {
-  if (!Array.isArray(value)) return 'is no list';
+  if (!Array.isArray(value)) return 'is not a list';
   const known = field.choices.map((choice) => choice.value);
   if (!value.every((one) => known.includes(one as string))) return 'holds what is no choice';
   if (new Set(value).size !== value.length) return 'holds a choice twice';
@@ -131,7 +131,7 @@ function readTyped(field: ElicitField, typed: string): Result<unknown, string> {
     case 'integer':
       return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)
         ? ok(Number(text))
-        : err('that is no number');
+        : err('that is not a number');
     case 'boolean':
       if (/^(y|yes|true)$/i.test(text)) return ok(true);
       return /^(n|no|false)$/i.test(text) ? ok(false) : err('answer y or n');

@@ -88,7 +88,7 @@ describe('setting a member', () => {
     expect(setMember(text, way, value)).toBe(expected);
   });
 
-  it('does not go through what is no object', () => {
+  it('does not go through what is not an object', () => {
     expect(setMember('{"a": []}', ['a', 'b'], 1)).toBeUndefined();
     expect(setMember('{"a": "x"}', ['a', 'b'], 1)).toBeUndefined();
   });

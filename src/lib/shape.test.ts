@@ -44,7 +44,7 @@ describe('a shape', () => {
     expect(shape({ ...good, ...more })).toBe(false);
   });
 
-  it('refuses what lacks one, and what is no object', () => {
+  it('refuses what lacks one, and what is not an object', () => {
     const { name: _name, ...rest } = good;
     for (const value of [rest, null, undefined, [], 'x', 1]) expect(shape(value)).toBe(false);
   });

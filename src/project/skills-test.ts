@@ -115,7 +115,7 @@ function testOf(fields: TableRow['fields'], line: number): Result<SkillTest, str
   if (skill !== null && (typeof skill !== 'string' || skill === '')) {
     return err(`there is no "skill"; write the name of one, or ${NONE}`);
   }
-  if (touch !== undefined && typeof touch !== 'string') return err('"touch" is no text');
+  if (touch !== undefined && typeof touch !== 'string') return err('"touch" is not a text');
   const expected = skill === null || skill === NONE ? undefined : skill.replace(/^\//, '');
   return ok({ line, prompt, skill: expected, touch });
 }

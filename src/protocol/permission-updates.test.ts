@@ -35,17 +35,17 @@ describe('readPermissionUpdates', () => {
   });
 
   it.each([
-    ['all', 'updatedPermissions is no list'],
-    [[7], 'updatedPermissions[0]: it is no object'],
+    ['all', 'updatedPermissions is not a list'],
+    [[7], 'updatedPermissions[0]: it is not an object'],
     [[{ type: 'addRule', destination: 'session' }], 'unknown type "addRule"'],
     [[{ type: 'setMode', mode: 'yolo' }], 'unknown mode "yolo"'],
     [[{ type: 'addRules', rules: [{ toolName: 'Bash' }], behavior: 'Deny' }], '"Deny"'],
     [[{ type: 'addRules', rules: [{}], behavior: 'deny' }], 'no toolName'],
     [
       [{ type: 'addRules', rules: [{ toolName: 'A', ruleContent: 1 }], behavior: 'ask' }],
-      'no text',
+      'not a text',
     ],
-    [[{ type: 'addDirectories', directories: '/x' }], 'no list of paths'],
+    [[{ type: 'addDirectories', directories: '/x' }], 'not a list of paths'],
     [[{ type: 'setMode', mode: 'plan', destination: 'disk' }], 'unknown destination "disk"'],
   ])('refuses %j as a whole', (value, reason) => {
     expect(readPermissionUpdates(value)).toMatchObject({

@@ -14,7 +14,7 @@ import {
  */
 export function readPermissionUpdates(value: unknown): Result<readonly PermissionUpdate[], string> {
   if (value === undefined || value === null) return ok([]);
-  if (!Array.isArray(value)) return err('updatedPermissions is no list');
+  if (!Array.isArray(value)) return err('updatedPermissions is not a list');
   const updates: PermissionUpdate[] = [];
   for (const [index, entry] of value.entries()) {
     const update = readUpdate(entry);
@@ -27,7 +27,7 @@ export function readPermissionUpdates(value: unknown): Result<readonly Permissio
 /** Reads the `scope` of an answer, ours: how far it reaches beyond its call. */
 export function readAnswerScope(value: unknown): Result<AnswerScope | undefined, string> {
   if (value === undefined || value === null) return ok(undefined);
-  if (!isRecord(value)) return err('scope is no object');
+  if (!isRecord(value)) return err('scope is not an object');
   const what = (['call', 'exact', 'prefix', 'tool'] as const).find((one) => one === value.what);
   const until = (['once', 'turn', 'session', 'project', 'user'] as const).find(
     (one) => one === value.until,
@@ -49,7 +49,7 @@ export function ruleTextOf({ toolName, ruleContent }: PermissionRuleValue): stri
 }
 
 function readUpdate(entry: unknown): Result<PermissionUpdate, string> {
-  if (!isRecord(entry)) return err('it is no object');
+  if (!isRecord(entry)) return err('it is not an object');
   // Some clients leave the destination out for what is meant for this session.
   const given = entry.destination ?? 'session';
   const destination = UPDATE_DESTINATIONS.find((known) => known === given);
@@ -81,7 +81,7 @@ function readUpdate(entry: unknown): Result<PermissionUpdate, string> {
         directories.every((one): one is string => typeof one === 'string' && one !== '');
       return isList
         ? ok({ type: entry.type, directories, destination })
-        : err('directories is no list of paths');
+        : err('directories is not a list of paths');
     }
     default:
       return err(`unknown type ${JSON.stringify(entry.type)}`);
@@ -89,7 +89,7 @@ function readUpdate(entry: unknown): Result<PermissionUpdate, string> {
 }
 
 function readRules(value: unknown): Result<readonly PermissionRuleValue[], string> {
-  if (!Array.isArray(value)) return err('rules is no list');
+  if (!Array.isArray(value)) return err('rules is not a list');
   const rules: PermissionRuleValue[] = [];
   for (const rule of value) {
     if (!isRecord(rule) || typeof rule.toolName !== 'string' || rule.toolName === '') {
@@ -99,7 +99,7 @@ function readRules(value: unknown): Result<readonly PermissionRuleValue[], strin
     // Python clients write null for "none".
     if (ruleContent === undefined || ruleContent === null) rules.push({ toolName });
     else if (typeof ruleContent === 'string') rules.push({ toolName, ruleContent });
-    else return err('a ruleContent is no text');
+    else return err('a ruleContent is not a text');
   }
   return ok(rules);
 }

@@ -57,9 +57,9 @@ export function createAnswerMemory(now: () => number): AnswerMemory {
           : !SPANS.includes(until)
             ? `unknown span ${JSON.stringify(span)}`
             : !isAmount(expiresInMs)
-              ? 'expiresInMs is no number of milliseconds'
+              ? 'expiresInMs is not a number of milliseconds'
               : !isAmount(uses)
-                ? 'uses is no number'
+                ? 'uses is not a number'
                 : undefined;
       // fail-closed: a limit that cannot be read would be none.
       if (what === undefined || problem !== undefined)

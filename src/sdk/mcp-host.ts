@@ -61,7 +61,7 @@ export class HostServers {
   async dispatch(name: string, message: unknown): Promise<JsonRpcMessage | undefined> {
     const server = this.#servers.get(name);
     if (server === undefined) throw new Error(`SDK MCP server not found: ${name}`);
-    if (!isRecord(message)) throw new Error('the message is no object');
+    if (!isRecord(message)) throw new Error('the message is not an object');
     try {
       return await server.dispatch(message);
     } catch (thrown) {

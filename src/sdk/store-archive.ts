@@ -71,7 +71,7 @@ export function keyOfFile(path: string, projectKey: string): SessionKey | undefi
 /** What a store gave for a transcript, if that is what it is; undefined where it has none. */
 export function linesOf(loaded: unknown): readonly RawLine[] | undefined {
   if (loaded === null || loaded === undefined) return undefined;
-  if (!Array.isArray(loaded)) throw broken('what it gave is no list of lines');
+  if (!Array.isArray(loaded)) throw broken('what it gave is not a list of lines');
   const at = loaded.findIndex((line) => !isLine(line));
   // fail-closed: a conversation with a hole would go on as another one.
   if (at !== -1) throw broken(`line ${at + 1} is no line of a transcript`);

@@ -13,7 +13,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
     throw new ControlError('invalid_request', `Server not found: ${from}`);
   },
   async mcp_set_servers(handling, { servers }) {
-    if (!isRecord(servers)) throw new ControlError('invalid_request', 'servers is no object');
+    if (!isRecord(servers)) throw new ControlError('invalid_request', 'servers is not an object');
     return { response: { ...(await (await handling.open({})).mcp.set(servers)) } };
   },
   async mcp_reconnect(handling, request) {
@@ -45,7 +45,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
   async mcp_call(handling, request, { signal }) {
     const tool = text(request, 'tool');
     const { arguments: input = {}, input_files: inputs, output_files: outputs } = request;
-    if (!isRecord(input)) throw new ControlError('invalid_request', 'arguments is no object');
+    if (!isRecord(input)) throw new ControlError('invalid_request', 'arguments is not an object');
     if (inputs !== undefined || outputs !== undefined) {
       throw new ControlError('unsupported_request', 'calls with files are not supported');
     }

@@ -89,7 +89,7 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     return ACKNOWLEDGED;
   },
   async apply_flag_settings(handling, { settings }) {
-    if (!isRecord(settings)) throw new ControlError('invalid_request', 'settings is no object');
+    if (!isRecord(settings)) throw new ControlError('invalid_request', 'settings is not an object');
     const session = await handling.open({});
     const { model } = settings;
     const applied = await session.requests.applySettings(settings);
@@ -138,7 +138,7 @@ function readLate(opened: Message | undefined, request: Message): LateFields {
 function wholeNumber(value: unknown): number | null {
   if (value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
-  throw new ControlError('invalid_request', 'max_thinking_tokens is no whole number');
+  throw new ControlError('invalid_request', 'max_thinking_tokens is not a whole number');
 }
 
 function toDisplay(value: unknown): 'summarized' | 'omitted' | null {

@@ -110,7 +110,7 @@ async function answer(handling: Handling, asked: AskedOfUs): Promise<void> {
     response: { request_id: id, ...response },
   });
   try {
-    if (typeof id !== 'string') throw invalid('request_id is no text');
+    if (typeof id !== 'string') throw invalid('request_id is not a text');
     const { response, beside, then } = await handleRequest(handling, request, asked);
     const frame = frameOf({ subtype: 'success', response, ...beside });
     const problem = handling.outlet.tooLong(frame);

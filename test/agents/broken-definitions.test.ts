@@ -18,7 +18,7 @@ describe('a file that cannot be read', () => {
     ['a head that is not closed', 'f.md', HEAD],
     ['a head that is too long', 'f.md', `${HEAD}foo: ${'z'.repeat(400_000)}\n---\np`],
     ['too many bytes', 'f.md', `${HEAD}---\n${'y'.repeat(5 << 20)}`],
-    ['what is no text', 'f.md', `${HEAD}color: \0\n---\np`],
+    ['what is not a text', 'f.md', `${HEAD}color: \0\n---\np`],
     ['two names', 'f.md', '---\nname: "a" # first\nname: b\ndescription: x\n---\np'],
     ['a name that is empty', 'a.md', '---\nname:\ndescription: x\n---\np'],
     ['neither text nor a name', 'A.md', '\0\0'],
@@ -81,7 +81,7 @@ describe('a session with definitions that are wrong', () => {
     await open.say('go');
     await open.say('again');
     const told = open.notices.filter((text) => text.includes('not in force'));
-    expect(told).toEqual([expect.stringMatching(/a\.md:4: "maxTurns" is no whole number.*$/)]);
+    expect(told).toEqual([expect.stringMatching(/a\.md:4: "maxTurns" is not a whole number.*$/)]);
   });
 
   it('says nothing where all are right', async () => {

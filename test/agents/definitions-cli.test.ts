@@ -46,7 +46,7 @@ describe('portcullis agents', () => {
     expect(stdout).toContain(
       `rev  (project)  ${AT}/rev.md:2\n  Reviews\n  tools: Read, Bash(git *)\n  model: haiku\n  held back, as the folder is not trusted: memory\n`,
     );
-    expect(stdout).toContain(`${AT}/bad.md:4: error: "maxTurns" is no whole number above 0`);
+    expect(stdout).toContain(`${AT}/bad.md:4: error: "maxTurns" is not a whole number above 0`);
     expect(stdout).toContain(`files without a name\n  ${AT}/README.md\n`);
     expect(stdout).toContain('Explore  (builtin)');
   });
@@ -91,7 +91,7 @@ describe('portcullis agents', () => {
     const all = agents(FILES, 'validate');
     expect(all.status).toBe(1);
     expect(all.stdout).toBe(
-      `${AT}/bad.md:4: error: "maxTurns" is no whole number above 0\n1 agent, 1 errors, 0 warnings\n`,
+      `${AT}/bad.md:4: error: "maxTurns" is not a whole number above 0\n1 agent, 1 errors, 0 warnings\n`,
     );
     expect(agents(FILES, 'validate', `${AT}/rev.md`)).toMatchObject({ status: 0 });
     expect(agents(FILES, 'validate', AT, '--json').stdout).toContain('"line": 4');

@@ -231,7 +231,7 @@ describe('files that are not whole', () => {
       }),
     });
     expect(await names()).toEqual([]);
-    expect(await messages('bin.md')).toEqual(['it is no text']);
+    expect(await messages('bin.md')).toEqual(['it is not a text']);
     expect(await messages('dead.md')).toEqual(['it is a link to nothing']);
     expect(await messages('throws.md')).toEqual(['it cannot be read: disk on fire']);
   });

@@ -288,7 +288,7 @@ describe('what is no ordinary instruction file', () => {
     ]);
   });
 
-  it('is replaced in part when it is no UTF-8, and skipped when it is no text', async () => {
+  it('is replaced in part when it is no UTF-8, and skipped when it is not a text', async () => {
     const world = bookWorld({
       'project/CLAUDE.md': new Uint8Array([0x48, 0x69, 0xff]),
       'project/CLAUDE.local.md': new Uint8Array([0x48, 0, 0x69, 0]),

@@ -49,7 +49,7 @@ describe.concurrent('a model that calls wrongly', () => {
   });
 
   it.each(['[1, 2]', '"touch made"', 'null', '7'])(
-    'hears that its input is no object: %s',
+    'hears that its input is not an object: %s',
     async (rawInput) => {
       const done = await run({ args: WRITING, script: [{ tool: 'Bash', rawInput }, 'ok'] });
       expect(done.exitCode).toBe(0);

@@ -87,7 +87,7 @@ describe('bad input is told in one line with the remedy, and starts nothing', ()
     ['a missing directory', ['-p', ...SCRIPT, '--add-dir', 'none', '--', 'x'], /not a directory/],
     ['a schema that is no JSON', ['-p', ...SCRIPT, '--json-schema', '{x', 'x'], /not valid JSON/],
     [
-      'a schema that is no object',
+      'a schema that is not an object',
       ['-p', ...SCRIPT, '--json-schema', 'list.json', 'x'],
       /JSON obj/,
     ],

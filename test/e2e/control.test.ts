@@ -298,7 +298,7 @@ describe.concurrent('can_use_tool', () => {
     ['no behaviour', success({})],
     ['another word', success({ behavior: 'perhaps' })],
     ['no object', success('allow')],
-    ['an input that is no object', success({ behavior: 'allow', updatedInput: 'touch made' })],
+    ['an input that is not an object', success({ behavior: 'allow', updatedInput: 'touch made' })],
     ['an error', () => ({ subtype: 'error', error: 'THE CALLBACK THREW' })],
     ['no subtype', () => ({ response: { behavior: 'allow' } })],
   ] as const)('an answer that is not one refuses: %s', async (_name, reply) => {

@@ -99,9 +99,9 @@ describe('an http hook', () => {
 
   it.each([
     ['text', 200, 'fine', 'no JSON'],
-    ['a list', 200, '[{"decision": "allow"}]', 'JSON that is no object'],
-    ['a number', 200, '1', 'JSON that is no object'],
-    ['null', 200, 'null', 'JSON that is no object'],
+    ['a list', 200, '[{"decision": "allow"}]', 'JSON that is not an object'],
+    ['a number', 200, '1', 'JSON that is not an object'],
+    ['null', 200, 'null', 'JSON that is not an object'],
     ['two objects', 200, '{}{}', 'no JSON'],
     ['half an object', 200, '{"decision": "all', 'no JSON'],
     ['a key that reaches a prototype', 200, '{"__proto__": {}}', 'no JSON'],

@@ -228,7 +228,7 @@ describe('lists', () => {
     expect(listing.tools.map(({ name }) => name)).toContain('echo');
     expect(listing.tools.map(({ name }) => name)).not.toContain('bad');
     expect(listing.problems).toHaveLength(4);
-    expect(listing.problems.join('\n')).toMatch(/"bad" .* its schema is no object/);
+    expect(listing.problems.join('\n')).toMatch(/"bad" .* its schema is not an object/);
   });
 
   it('without an end are no lists', async () => {

@@ -35,7 +35,7 @@ describe('resources that cannot be used', () => {
     expect(notes).toHaveLength(1);
     const [note = ''] = notes;
     expect(note).toMatch(/^resources of the MCP server "srv" that are not offered: /);
-    expect(note).toContain('one without a name (it is no object)');
+    expect(note).toContain('one without a name (it is not an object)');
     expect(note).toContain('"no uri" (it has no URI)');
     expect(note).toContain('"empty" (it has no URI)');
     expect(note).toContain('"note://hid\\\\u200bden" (its URI holds characters');

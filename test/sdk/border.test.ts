@@ -123,7 +123,7 @@ describe('a call that the program is asked about', () => {
     expect(world.project.exists('ok')).toBe(false);
   });
 
-  it('is no answer where it is no number', async () => {
+  it('is no answer where it is not a number', async () => {
     const { world } = await play([bash('mkdir ok'), 'done'], {
       allowedTools: ['Bash'],
       hooks: { PreToolUse: [{ hooks: [async () => Number.NaN as never] }] },

@@ -143,7 +143,7 @@ describe('@path in the text of a skill', () => {
     expect(session.shown()).not.toContain('BODY');
   });
 
-  it('says what is no text, too large or too many', async () => {
+  it('says what is not a text, too large or too many', async () => {
     const many = Array.from({ length: 12 }, (_, at) => `n${at}.txt`);
     const session = await start({
       files: {
@@ -157,7 +157,7 @@ describe('@path in the text of a skill', () => {
       script: ['one', 'two'],
     });
     await session.say('/s');
-    expect(session.shown()).toContain('[@pic.png is not attached: it is no text]');
+    expect(session.shown()).toContain('[@pic.png is not attached: it is not a text]');
     expect(session.shown()).toContain('(@long.txt, its beginning)');
     expect(session.shown()).toContain('[@huge.txt is not attached: ');
     expect(session.notices.join('\n')).toContain('skill s: only the beginning of @long.txt');

@@ -377,7 +377,7 @@ describe('portcullis skills test', () => {
     ['- prompt: x\n  skill: nosuch\n', 'the skill nosuch does not exist'],
     ['- prompt: x\n  skill: deplo\n', 'did you mean deploy?'],
     ['', 'no test in it'],
-    ['[1]', '1: the entry is no object'],
+    ['[1]', '1: the entry is not an object'],
     ['[{"prompt": "x"}]', 'there is no "skill"'],
   ])('refuses a table that is not clear: %j', async (text, message) => {
     enter({ files: { ...files, 'tests.yaml': text } });

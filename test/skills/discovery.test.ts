@@ -153,7 +153,7 @@ describe('what is not a skill', () => {
     expect(await reason('plug')).toContain('plugin');
     expect(await reason('dead')).toContain('link to nothing');
     expect(await reason('pipe')).toContain('not a regular file');
-    expect(await reason('zero')).toContain('no text');
+    expect(await reason('zero')).toContain('not a text');
     expect(await reason('fenced')).toContain('line 2: a restriction cannot be read');
     expect(await reason('synced')).toContain('account');
     expect(await reason('.hidden')).toBeUndefined();

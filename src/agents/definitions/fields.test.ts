@@ -112,7 +112,7 @@ describe('the head of an agent', () => {
   it.each([
     ['tools:', 4, 'says nothing'],
     ['tools: Bash(git', 4, 'bracket'],
-    ['tools: [{a: b}]', 4, 'no text'],
+    ['tools: [{a: b}]', 4, 'not a text'],
     ['tools: "*, !Bash"', 4, 'no name of a tool'],
     ['disallowedTools: [Write, edit/editFiles]', 4, 'no name of a tool'],
     ['tools: 7', 4, 'neither'],

@@ -39,7 +39,7 @@ describe('agents of a host', () => {
   it.each([
     ['{', 'not valid JSON'],
     ['[]', 'must be'],
-    [{ rev: 7 }, 'rev: it is no object'],
+    [{ rev: 7 }, 'rev: it is not an object'],
     [{ rev: { description: 'd' } }, 'rev: it has no prompt'],
     [{ rev: { prompt: 'p' } }, 'rev: it has no description'],
     [{ rev: { ...one, prompt: ['x'] } }, 'no prompt'],

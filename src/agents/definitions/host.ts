@@ -74,7 +74,7 @@ function readEntry(
   entry: unknown,
   knownTools: readonly string[],
 ): Result<{ definition: AgentDefinition; findings: readonly AgentFinding[] }, string> {
-  if (!isRecord(entry)) return err('it is no object');
+  if (!isRecord(entry)) return err('it is not an object');
   const { prompt, ...written } = entry;
   // Clients of hosts send null for unset fields.
   const said = Object.entries(written).filter(([, value]) => value !== null && value !== undefined);

@@ -99,7 +99,7 @@ export interface HeadDeps {
  */
 export async function readDefinition(text: string, deps: HeadDeps): Promise<HeadFindings> {
   const { knownTools, file } = deps;
-  if (text.includes('\0')) return broken('it is no text', claimedName(file, text));
+  if (text.includes('\0')) return broken('it is not a text', claimedName(file, text));
   const head = await loadFrontmatter(text, deps);
   const { fields, lines, unclear, how } = head;
   const isName = (one: string): boolean => knownField(one) === 'name';

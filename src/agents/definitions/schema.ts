@@ -53,7 +53,7 @@ export type FieldValue<Name extends FieldName> = ReturnType<(typeof FIELDS)[Name
 function readText(value: unknown, { field, error }: FieldContext): string | undefined {
   if (value === null) return undefined;
   const text = textOf(value);
-  if (text === undefined) return error(`"${field}" is no text`);
+  if (text === undefined) return error(`"${field}" is not a text`);
   return text.trim() || undefined;
 }
 
@@ -95,7 +95,7 @@ function readMode(value: unknown, context: FieldContext): PermissionMode | undef
 function readTurns(value: unknown, { error }: FieldContext): number | undefined {
   const turns = numberOf(value) ?? 0;
   if (Number.isInteger(turns) && turns > 0) return turns;
-  return error('"maxTurns" is no whole number above 0');
+  return error('"maxTurns" is not a whole number above 0');
 }
 
 function readEffort(value: unknown, context: FieldContext): string | undefined {

@@ -40,11 +40,11 @@ describe('a plan that was left behind', () => {
     ['no such kind', { path: 'g', to: { kind: 'door', mode: 0o644 } }],
     ['no bytes', { path: 'g', to: { kind: 'file', size: 1, mode: 0o644 } }],
     ['a wrong name of bytes', { path: 'g', to: { ...FILE, blob: '../../etc/passwd' } }],
-    ['a mode that is no number', { path: 'g', to: { kind: 'directory', mode: 'x' } }],
+    ['a mode that is not a number', { path: 'g', to: { kind: 'directory', mode: 'x' } }],
     ['a mode that is too large', { path: 'g', to: { ...FILE, mode: 0o10644 } }],
     ['a size below nothing', { path: 'g', to: { ...FILE, size: -1 } }],
     ['a link to nothing', { path: 'g', to: { kind: 'link' } }],
-    ['a link that is no text', { path: 'g', to: { kind: 'link', target: 'a\0b' } }],
+    ['a link that is not a text', { path: 'g', to: { kind: 'link', target: 'a\0b' } }],
     ['numbers that are none', { path: 'g', undoes: [null] }],
   ])('is none when one of its steps has %s', (_, part) => {
     expect(withStep(part)).toBeUndefined();

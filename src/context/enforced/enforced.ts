@@ -123,7 +123,7 @@ export function enforcedRules(file: EnforcedSource, locateJson: LocateJson): Enf
       if (key === 'permissions' && way.length === 0 && isRecord(value)) {
         readLists(value, lineOf, here);
       } else if ((key === 'deny' || key === 'ask') && !Array.isArray(value)) {
-        say(line, `"${key}" is no list of rules.`);
+        say(line, `"${key}" is not a list of rules.`);
       } else if (key === 'deny' || key === 'ask') {
         for (const [index, text] of (value as readonly unknown[]).entries()) {
           const place = { source, file: path, line: lineOf([...here, index]), trusted };

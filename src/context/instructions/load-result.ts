@@ -98,7 +98,7 @@ function giveUp({ enforced }: LoadResult, place: Place, what: string): false {
   return false;
 }
 
-/** The head of a rule is no text, so that a rule is another file when it is included. */
+/** The head of a rule is not a text, so that a rule is another file when it is included. */
 function keyOf({ base, kind }: Place, real: string): string {
   return `${kind === 'rule' ? 'rule' : 'file'}\n${base}\n${real}`;
 }

@@ -35,7 +35,7 @@ export function readObject(
   { event, role }: Pick<Hook, 'event' | 'role'>,
   value: unknown,
 ): ReadAnswer {
-  if (!isRecord(value)) return invalid('the answer is no object');
+  if (!isRecord(value)) return invalid('the answer is not an object');
   const specific = value.hookSpecificOutput ?? {};
   if (!isRecord(specific)) return invalid('hookSpecificOutput must be an object');
   if ((value.hookSpecificOutput ?? undefined) !== undefined && specific.hookEventName !== event) {

@@ -189,7 +189,7 @@ function readText({ event, role }: Reader, { text, cut }: Printed): ReadAnswer {
 function lostVerdict({ text, cut }: Printed): string | undefined {
   // fail-closed: what is missing, or was lost on the way to UTF-8, may have been the refusal.
   if (cut === true) return 'standard output is too long to be searched for a verdict';
-  if (/[\u0000\ufffd]/.test(text)) return 'standard output is no text in UTF-8';
+  if (/[\u0000\ufffd]/.test(text)) return 'standard output is not UTF-8 text';
   if (!holdsBrokenVerdict(text) && !holdsPlainVerdict(text)) return undefined;
   return 'standard output has something like a verdict that is not JSON';
 }

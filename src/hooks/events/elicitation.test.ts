@@ -68,8 +68,8 @@ describe('Elicitation hooks', () => {
     [{ stop: 'halt' }, 'stop: halt'],
     [FAILED, 'guard failed: guard.sh gave no verdict (timeout'],
     [says('maybe'), 'unknown action "maybe"'],
-    [says('accept', 'text'), 'no object'],
-    [says('accept', ['a']), 'no object'],
+    [says('accept', 'text'), 'not an object'],
+    [says('accept', ['a']), 'not an object'],
   ])('refuse: %j', async (hook, text) => {
     const { answer } = await ask([says('accept', { a: 1 }), hook]);
     expect(answer.kind).toBe('refused');

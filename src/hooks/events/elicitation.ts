@@ -131,7 +131,7 @@ function readWanted(round: HookRound): {
     if (isUnread || (content !== undefined && !isRecord(content))) {
       const what = isUnread
         ? `the unknown action ${JSON.stringify(said)}`
-        : 'a content that is no object';
+        : 'a content that is not an object';
       refusals.push(`guard failed: ${hook.label} answered with ${what}`);
     } else {
       wanted.push({ by: hook.label, restrictOnly: hook.restrictOnly === true, action, content });

@@ -154,7 +154,7 @@ function readReport(report: HookReport): ReadReport {
   const refusal = refusalOf(report);
   if (refusal !== undefined) return { report, restriction: 'deny', allows: false, ...refusal };
   const wanted = own(answer.fields, 'updatedInput') ?? undefined;
-  const given = isRecord(wanted) ? freezeJson(wanted) : err('it is no object');
+  const given = isRecord(wanted) ? freezeJson(wanted) : err('it is not an object');
   if (wanted !== undefined && !given.ok) {
     // fail-closed: it is not known what the call was to become.
     const reason = `the guard failed: ${hook.label} gave an input that cannot be used: ${given.error}`;

@@ -124,7 +124,7 @@ function rewriteOf(
     if (value === undefined || value === prompt) continue;
     if (typeof value !== 'string' || value.trim() === '') {
       // fail-closed: the prompt was not to go out as it is.
-      const reason = `${hook.label} gave an updatedPrompt that is no text or an empty one`;
+      const reason = `${hook.label} gave an updatedPrompt that is not a text or an empty one`;
       return err({ reason, by: [hook.label] });
     }
     wishes.push({ by: hook.label, value });

@@ -68,7 +68,7 @@ describe('WorktreeCreate hooks', () => {
   it.each<[string, EventHook, string]>([
     ['says nothing', {}, 'gave no path'],
     ['prints blanks', { fields: { worktreePath: ' \n ' } }, 'gave no path'],
-    ['gives a path that is no text', { fields: { worktreePath: 7 } }, 'gave no path'],
+    ['gives a path that is not a text', { fields: { worktreePath: 7 } }, 'gave no path'],
     ['says no', { decision: 'deny', reason: 'full' }, 'said no: full'],
     ['wants to stop', { stop: 'halt', fields: { worktreePath: '/tmp' } }, 'stop: halt'],
     ['asks', { decision: 'ask', fields: { worktreePath: '/tmp' } }, 'person'],

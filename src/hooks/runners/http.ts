@@ -114,7 +114,7 @@ function readAnswer(answer: FetchResponse | FetchRedirect, leftOut: readonly str
     // fail-closed: one of the two values may be the no.
     return failed('broken-output', `in the server's answer ${twice}`, text);
   }
-  const what = parsed.ok ? 'JSON that is no object' : `no JSON (${parsed.message})`;
+  const what = parsed.ok ? 'JSON that is not an object' : `no JSON (${parsed.message})`;
   // fail-closed: an answer that cannot be read may have been a no.
   return failed('http', `the server answered ${status} with ${what}`, text);
 }

@@ -119,7 +119,7 @@ function readVerdict(text: string): Result<Verdict, string> {
   if (twice !== undefined) return err(`in the verdict of the model ${twice}`);
   const { ok: verdict, reason, impossible, ...others } = parsed.value;
   if (typeof verdict !== 'boolean') return err('the verdict of the model has no boolean "ok"');
-  if (reason !== undefined && typeof reason !== 'string') return err('its "reason" is no text');
+  if (reason !== undefined && typeof reason !== 'string') return err('its "reason" is not a text');
   if (impossible !== undefined && typeof impossible !== 'boolean') {
     return err('its "impossible" is neither true nor false');
   }

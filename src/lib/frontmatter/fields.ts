@@ -46,7 +46,7 @@ export function listOf(value: unknown): Result<readonly string[], string> {
   if (Array.isArray(value)) {
     const items = value.map(textOf);
     const whole = items.filter((item) => item !== undefined).map((item) => item.trim());
-    if (whole.length < items.length) return err('holds something that is no text');
+    if (whole.length < items.length) return err('holds something that is not a text');
     return ok(whole.filter((item) => item !== ''));
   }
   return typeof value === 'string' ? splitItems(value) : err('is neither a list nor a text');

@@ -160,7 +160,7 @@ function plainFields(value: unknown): Record<string, unknown> {
     throw new Error('it holds no plain data');
   };
   if (value === null || value === undefined) return {};
-  if (!isRecord(value)) throw new Error('it is no list of fields');
+  if (!isRecord(value)) throw new Error('it is not a list of fields');
   return plain(value, 0) as Record<string, unknown>;
 }
 

@@ -47,6 +47,6 @@ function alternatives(text: string): readonly string[] {
       start = at + 1;
     }
   }
-  // Unclosed text is no list; compiling it reports the error.
+  // Unclosed text is not a list; compiling it reports the error.
   return depth > 0 || inClass ? [text] : [...parts, text.slice(start)];
 }

@@ -122,7 +122,7 @@ function deep(
     const list = value.map((one) => deep(one, clean, isSecretKey, keepsBlocks));
     return list.some((one, index) => one !== value[index]) ? list : value;
   }
-  // An encoded image or document is no text.
+  // An encoded image or document is not a text.
   const isEncoded = keepsBlocks && 'type' in value && value.type === 'base64';
   const cleanMember = (key: string, inner: unknown): unknown =>
     typeof inner === 'string' && isSecretKey(key)

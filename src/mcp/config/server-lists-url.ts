@@ -34,7 +34,7 @@ export function whyNeverMatches(pattern: string): string | undefined {
   if (name === '' || name.endsWith(':') || refusedHost(name) === undefined)
     return `"${host}" is no host`;
   if (port !== undefined && /^\d+$/.test(port) && Number(port) > 65_535)
-    return `${port} is no number of a port`;
+    return `${port} is not a port number`;
   return undefined;
 }
 

@@ -119,7 +119,7 @@ interface Unusable {
 /** Why an item is unreadable; the check of definitions covers tools. */
 function unreadableReason(kind: ListKind, value: unknown): string | undefined {
   if (kind === 'tools') return undefined;
-  if (!isRecord(value)) return 'it is no object';
+  if (!isRecord(value)) return 'it is not an object';
   if (kind === 'resources') return uriProblem(value.uri);
   if (typeof value.name !== 'string' || value.name === '') return 'it has no name';
   const given = value.arguments ?? [];

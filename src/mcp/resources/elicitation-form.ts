@@ -16,7 +16,7 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 export function readForm(schema: unknown): Result<readonly ElicitField[], string> {
   if (!isRecord(schema) || schema.type !== 'object' || !isRecord(schema.properties)) {
-    return err('the form is no object with properties');
+    return err('the form is not an object with properties');
   }
   const entries = Object.entries(schema.properties);
   if (entries.length > MOST_FIELDS) return err(`the form has more than ${MOST_FIELDS} fields`);

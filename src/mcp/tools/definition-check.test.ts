@@ -74,7 +74,7 @@ describe('definitions', () => {
     levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: deep(levels - 1) } };
 
   it.each([
-    ['no object', tool({ inputSchema: [] as unknown as RawTool['inputSchema'] })],
+    ['not an object', tool({ inputSchema: [] as unknown as RawTool['inputSchema'] })],
     ['levels deep', tool({ inputSchema: deep(400) })],
     ['characters', tool({ inputSchema: { type: 'object', description: 'x'.repeat(70_000) } })],
     ['one object', tool({ inputSchema: { type: 'string' } })],

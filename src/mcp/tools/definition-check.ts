@@ -27,7 +27,7 @@ export interface CheckedDefinition {
 export function checkDefinition(raw: RawTool): Result<CheckedDefinition, string> {
   const { inputSchema } = raw;
   if (raw.unusable !== undefined) return err(raw.unusable);
-  if (!isRecord(inputSchema)) return err('its schema is no object');
+  if (!isRecord(inputSchema)) return err('its schema is not an object');
   if (depthOf(inputSchema, SCHEMA_DEPTH + 1) > SCHEMA_DEPTH) {
     return err(`its schema is nested more than ${SCHEMA_DEPTH} levels deep`);
   }
@@ -107,7 +107,7 @@ function shownSchema(
   };
   const made = shown(schema, false);
   if (problem !== undefined) return err(problem);
-  return isRecord(made) ? ok(made) : err('its schema is no object');
+  return isRecord(made) ? ok(made) : err('its schema is not an object');
 }
 
 const PROSE: ReadonlySet<string> = new Set([

@@ -128,7 +128,7 @@ function shapeOf(given: unknown, place: Place): Result<Shape, string> {
   for (const name of COMBINATORS) {
     const branches = own(schema, name);
     if (branches === undefined) continue;
-    if (!Array.isArray(branches) || branches.length === 0) return err(`its ${name} is no list`);
+    if (!Array.isArray(branches) || branches.length === 0) return err(`its ${name} is not a list`);
     if (branches.length > MAX_BRANCHES) return err(`its ${name} has ${branches.length} entries`);
     const next = { ...place, depth: place.depth + 1 };
     const joined =

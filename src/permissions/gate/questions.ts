@@ -129,7 +129,7 @@ async function stampsOf(
 
 /** Reads allow or deny as `can_use_tool` and PermissionRequest hooks give it. */
 export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
-  if (!isRecord(answer)) return err('the answer is no object');
+  if (!isRecord(answer)) return err('the answer is not an object');
   const { behavior, message, interrupt } = answer;
   if (behavior === 'deny') {
     const text = typeof message === 'string' && message !== '' ? message : 'The user said no';
@@ -137,7 +137,7 @@ export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
   }
   if (behavior !== 'allow') return err(`unknown behavior ${JSON.stringify(behavior)}`);
   const wanted = answer.updatedInput ?? undefined;
-  if (wanted !== undefined && !isRecord(wanted)) return err('updatedInput is no object');
+  if (wanted !== undefined && !isRecord(wanted)) return err('updatedInput is not an object');
   const updatedInput = wanted === undefined ? undefined : freezeJson(wanted);
   if (updatedInput?.ok === false) return err(`updatedInput is not plain: ${updatedInput.error}`);
   const updates = readPermissionUpdates(answer.updatedPermissions);

@@ -207,7 +207,7 @@ class Walk {
       if (thrown instanceof TooComplexError) throw thrown;
       const code = systemCodeOf(thrown);
       if (code === 'ENOTDIR') return 'file';
-      // A name that is no text was not read as it is, so it only seems not to be there.
+      // A name that is not a text was not read as it is, so it only seems not to be there.
       if (code === 'ENOENT') return place.directory.includes('\ufffd') ? 'unseen' : undefined;
       // What this user cannot read, a command of this user cannot either; but it may be moved or opened.
       const writes = place.ways.some(({ access }) => access === 'write');

@@ -67,7 +67,7 @@ function parseJsonCall(text: string): ToolCall {
   if (!parsed.ok) throw new PortcullisError('usage', `the call is not valid JSON: ${parsed.error}`);
   const { tool, input = {} } = isRecord(parsed.value) ? parsed.value : {};
   if (typeof tool !== 'string' || tool === '' || !isRecord(input)) {
-    throw new PortcullisError('usage', 'the call has no tool, or an input that is no object', {
+    throw new PortcullisError('usage', 'the call has no tool, or an input that is not an object', {
       remedy: 'write {"tool":"Write","input":{"file_path":"x"}}',
     });
   }

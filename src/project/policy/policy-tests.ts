@@ -126,7 +126,7 @@ async function parseTable(file: string, text: string): Promise<readonly PolicyTe
 /** Throws with what is wrong. */
 function parseTest(fields: Readonly<Record<string, unknown>>, line: number): PolicyTest {
   const odd = Object.keys(fields).find((name) => typeof fields[name] !== 'string');
-  if (odd !== undefined) throw new Error(`"${odd}" is no text`);
+  if (odd !== undefined) throw new Error(`"${odd}" is not a text`);
   const { call: text, mode, expect, ...rest } = fields as Readonly<Record<string, string>>;
   if (text === undefined) throw new Error('there is no "call"');
   const expected = (['allow', 'ask', 'deny'] as const).find((one) => one === expect);

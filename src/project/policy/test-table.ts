@@ -65,6 +65,6 @@ function parseJsonRows(text: string): Result<readonly TableRow[], string> {
   if (!parsed.ok) return err(`1: ${parsed.error}`);
   const entries: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [];
   const odd = entries.findIndex((entry) => !isRecord(entry));
-  if (odd >= 0) return err(`${odd + 1}: the entry is no object`);
+  if (odd >= 0) return err(`${odd + 1}: the entry is not an object`);
   return ok(entries.filter(isRecord).map((fields, index) => ({ line: index + 1, fields })));
 }

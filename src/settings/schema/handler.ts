@@ -29,7 +29,7 @@ export interface ParsedHandler {
 
 /** Validates a handler from any source by the rules of settings files. */
 export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedHandler, string> {
-  if (!isRecord(raw)) return err('it is no object');
+  if (!isRecord(raw)) return err('it is not an object');
   const context: ValueContext = { file: DETACHED_FILE, path: [], restricts: true };
   // Unknown keys are an error only in settings files, where they may be misspelt.
   const passOver: ValueContext['unknownKey'] = (...key) => ({

@@ -66,7 +66,7 @@ export function openSkillReader({
     room -= text.length;
     // fail-closed: a file over the limit is not used.
     if (room < 0) return err('all skills together are more than is read');
-    if (text.includes('\0')) return err('it is no text');
+    if (text.includes('\0')) return err('it is not a text');
     // fail-closed: front matter after so many blanks would not be found.
     if (text.length >= ENOUGH_BLANKS && BLANKS.includes(text.slice(0, ENOUGH_BLANKS).trim()))
       return err('it begins with blanks only');

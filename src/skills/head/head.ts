@@ -215,7 +215,7 @@ class HeadReader {
   #text(name: string, { value, line }: Field): string | undefined {
     if (value === null || value === undefined) return undefined;
     const text = textOf(value)?.trim();
-    if (text === undefined) this.#note(line, `"${name}" is no text`);
+    if (text === undefined) this.#note(line, `"${name}" is not a text`);
     if (text === undefined || text === '') return undefined;
     const choices = FIELDS[name]?.choices;
     if (choices === undefined || choices.includes(text)) return text;

@@ -136,7 +136,7 @@ async function contentOf(
   { path, isLast }: { readonly path: string; readonly isLast: boolean },
 ): Promise<FileAnswer> {
   if (isLast) return { kind: 'failed', reason: `no more than ${MOST_ATTACHED} files are` };
-  if (!isTextName(path)) return { kind: 'failed', reason: 'it is no text' };
+  if (!isTextName(path)) return { kind: 'failed', reason: 'it is not a text' };
   if (signal.aborted) return { kind: 'refused', reason: 'interrupted' };
   const { directory } = skill;
   try {

@@ -34,7 +34,7 @@ export function skillFiles(
       const { isError, shown, structured } = answerIn(ran.value);
       if (isError) return { kind: 'failed', reason: shown };
       const { type = 'text', file } = structured;
-      if (type !== 'text') return { kind: 'failed', reason: 'it is no text' };
+      if (type !== 'text') return { kind: 'failed', reason: 'it is not a text' };
       // A result replaced by a hook has no file.
       return isRecord(file) && typeof file.content === 'string'
         ? { kind: 'read', text: file.content, isCut: file.numLines !== file.totalLines }
