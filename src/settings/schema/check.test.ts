@@ -127,6 +127,10 @@ describe('a restriction of a wrong type stops the start', () => {
       { permissions: { ask: [1] } },
       '`permissions.ask` must be a list of strings; item 1 is 1. Correct the value.',
     ],
+    [
+      { sandbox: { filesystem: { denyRead: ['a', ''] } } },
+      '`sandbox.filesystem.denyRead` must be a list of strings; item 2 is empty.',
+    ],
     [{ permissions: { deny: null } }, '`permissions.deny` must be a list of strings; it is null.'],
     [{ permissions: { defaultMode: 'plann' } }, 'Did you mean "plan"?'],
     [

@@ -68,16 +68,14 @@ function checkItems(
       checkValue(node.of, item, { ...context, path: [...context.path, index] }),
     );
   }
-  return items.flatMap((item, index) =>
-    typeof item === 'string'
-      ? []
-      : [
-          problem(
-            { ...context, path: [...context.path, index] },
-            `\`${formatPath(context.path)}\` must be a list of strings; item ${index + 1} is ${kindOf(item)}.`,
-          ),
-        ],
-  );
+  return items.flatMap((item, index) => {
+    // fail-closed: an empty entry of a restriction, such as an unset variable, protects nothing.
+    const isLost = node.facts?.restricts === true && item === '';
+    if (typeof item === 'string' && !isLost) return [];
+    const what = typeof item === 'string' ? 'empty' : kindOf(item);
+    const message = `\`${formatPath(context.path)}\` must be a list of strings; item ${index + 1} is ${what}.`;
+    return [problem({ ...context, path: [...context.path, index] }, message)];
+  });
 }
 
 function checkObject(
