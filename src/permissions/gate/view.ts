@@ -8,7 +8,7 @@ import { overwrittenBy } from '../paths/copies.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from '../paths/paths.js';
 import type { WorkingTrees } from '../paths/working-trees.js';
 import type { RuleSet } from '../rules/rules.js';
-import { possibleFileUse } from '../shell/file-commands.js';
+import { possibleFileUse, unknownProgram } from '../shell/file-commands.js';
 import {
   programOf,
   type ShellReading,
@@ -19,7 +19,6 @@ import { NAMES_ALONE } from '../shell/programs/find.js';
 import { attachedNames, filesInForeignCode, namesInValue } from '../shell/runners/foreign-code.js';
 import { canonicalText, fedCommand } from '../shell/runners/runners.js';
 import { readShell } from '../shell/syntax/read.js';
-import { unknownProgram } from '../shell/unknown-programs.js';
 import { Budget } from './budget.js';
 import type { GateCall, JudgedCall } from './types.js';
 

@@ -1,7 +1,7 @@
 import { memoised } from '../../lib/memo.js';
 import { own } from '../../lib/own.js';
 import { type Effect, unknown } from '../shell/effects/effect.js';
-import type { GivenOptions } from '../shell/effects/options.js';
+import { type GivenOptions, type OptionTable, optionTable } from '../shell/effects/options.js';
 import { type Program, program } from '../shell/effects/program.js';
 import type { ShellWord } from '../shell/model.js';
 import { configWrites, hooksOfTemplate, isPlainSetting } from './settings.js';
@@ -25,6 +25,10 @@ export interface GitSubcommand {
   readonly shared?: true | RegExp;
   /** Its words are names of branches, remotes or settings. */
   readonly names?: true;
+  /** Short options by which it starts a program or writes elsewhere. */
+  readonly startsBy?: OptionTable;
+  /** It is not known by which options it does so. */
+  readonly unlisted?: true;
 }
 
 /** Without an operand, or with one that only looks. */
@@ -159,16 +163,16 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
     names: true,
   },
   whatchanged: { takes: takes.listed, keepsTree: true },
-  difftool: { takes: takes.everything },
+  difftool: { takes: takes.everything, startsBy: optionTable('-x') },
   'diff-index': { takes: takes.listed, keepsTree: true },
   'diff-files': { takes: takes.listed, keepsTree: true },
-  'format-patch': { takes: takes.everything, keepsTree: true },
+  'format-patch': { takes: takes.everything, keepsTree: true, startsBy: optionTable('-o') },
   'range-diff': { takes: takes.everything, keepsTree: true },
   'merge-tree': { takes: takes.everything },
-  'fast-export': { takes: takes.everything },
-  'unpack-file': { takes: takes.catFile },
-  archive: { takes: takes.archive, keepsTree: true },
-  grep: { takes: takes.grep, keepsTree: true },
+  'fast-export': { takes: takes.everything, unlisted: true },
+  'unpack-file': { takes: takes.catFile, unlisted: true },
+  archive: { takes: takes.archive, keepsTree: true, startsBy: optionTable('-o') },
+  grep: { takes: takes.grep, keepsTree: true, startsBy: optionTable('-O') },
   clean: { takes: takes.clean, writes: true, wide: true },
   checkout: { takes: takes.checkout, writes: true, wide: true, shared: /^-[a-zA-Z]*B/ },
   'checkout-index': { takes: takes.checkoutIndex, writes: true, wide: true },
@@ -177,30 +181,48 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   rm: { takes: takes.rm, writes: true, keepsTree: true },
   mv: { takes: takes.mv, writes: true },
   add: { takes: takes.asking, writes: true, keepsTree: true },
-  stage: { takes: takes.asking, writes: true, keepsTree: true },
+  stage: { takes: takes.asking, writes: true, keepsTree: true, unlisted: true },
   commit: { takes: takes.asking, keepsTree: true },
   switch: { writes: true, wide: true, shared: /^(-[a-zA-Z]*C|--force-)/, names: true },
-  pull: { wide: true, shared: /^(-[a-zA-Z0-9]*u|--update-h)/, names: true },
-  subtree: { wide: true, shared: /^push$/ },
+  pull: {
+    wide: true,
+    shared: /^(-[a-zA-Z0-9]*u|--update-h)/,
+    names: true,
+    startsBy: optionTable('-s'),
+  },
+  subtree: { wide: true, shared: /^push$/, unlisted: true },
   fetch: { keepsTree: true, shared: /^(-[a-zA-Z0-9]*u|--update-h)/, names: true },
   'symbolic-ref': { shared: /^(-[a-z]*d|--d)/, names: true },
   ...same(`am apply read-tree revert submodule`, { writes: true, wide: true }),
   // Hooks of a template go into the repository that is there.
   init: { writes: true, also: hooksOfTemplate, keepsTree: true },
   bundle: { writes: true, keepsTree: true },
-  ...same(`clone credential-store mailinfo mailsplit merge-file pack-objects`, { writes: true }),
-  ...same(`fast-import index-pack`, { writes: true, shared: true }),
-  ...same(`merge rebase cherry-pick sparse-checkout bisect`, { wide: true }),
-  ...same(`filter-branch filter-repo`, { wide: true, shared: true }),
+  clone: { writes: true, startsBy: optionTable('-uc') },
+  ...same(`mailinfo merge-file pack-objects`, { writes: true }),
+  ...same(`credential-store mailsplit`, { writes: true, unlisted: true }),
+  'index-pack': { writes: true, shared: true },
+  'fast-import': { writes: true, shared: true, unlisted: true },
+  merge: { wide: true, startsBy: optionTable('-s') },
+  rebase: { wide: true, startsBy: optionTable('-xs') },
+  ...same(`cherry-pick sparse-checkout bisect`, { wide: true }),
+  ...same(`filter-branch filter-repo`, { wide: true, shared: true, unlisted: true }),
   push: { keepsTree: true, names: true },
-  ...same(`gc prune maintenance repack update-ref`, { keepsTree: true, shared: true }),
+  ...same(`gc prune repack update-ref`, { keepsTree: true, shared: true }),
+  maintenance: { keepsTree: true, shared: true, unlisted: true },
+  help: { keepsTree: true, startsBy: optionTable('-w') },
   ...same(
-    `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote help version var cherry show-branch verify-commit verify-tag request-pull`,
+    `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote version var cherry show-branch verify-commit verify-tag request-pull`,
     { keepsTree: true },
   ),
+  ...same('replace unpack-objects', { shared: true }),
   ...same(
-    `receive-pack send-pack replay replace prune-packed pack-refs pack-redundant multi-pack-index refs unpack-objects`,
-    { shared: true },
+    `receive-pack send-pack replay prune-packed pack-refs pack-redundant multi-pack-index refs`,
+    { shared: true, unlisted: true },
+  ),
+  ...same(
+    `annotate check-attr check-mailmap check-ref-format column commit-graph interpret-trailers mktag send-email
+    show-index stripspace verify-pack`,
+    {},
   ),
 };
 
@@ -213,7 +235,7 @@ export const GIT_LOOKS: Readonly<Record<string, Program>> = Object.fromEntries(
 
 /** What is known of a subcommand; nothing of an alias or a program of its own. */
 export function gitSubcommand(name: string): GitSubcommand {
-  return own(SUBCOMMANDS, name) ?? {};
+  return own(SUBCOMMANDS, name) ?? { unlisted: true };
 }
 
 /** A git command apart from the options in front of its subcommand. */

@@ -15,7 +15,7 @@ import {
   type SimpleCommand,
 } from '../shell/model.js';
 import { factsOf } from '../shell/programs/index.js';
-import { hazardsIn } from '../shell/runners/hazards.js';
+import { hazardsIn, inputHazard } from '../shell/runners/hazards.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
 import { cdTarget } from '../shell/syntax/directories.js';
 import { runsAnything } from './suggest.js';
@@ -248,7 +248,8 @@ async function ruleCoverage(
     if (pattern.tokens === undefined) continue;
     const fitsWhole = whole !== bare && reachesInside(pattern, wrapped) && fits(pattern, whole);
     if (!fits(pattern, bare) && !fitsWhole) continue;
-    if (!hazardsIn({ words, fed }).every((hazard) => isSpelledOut(hazard, pattern))) continue;
+    const found = [...hazardsIn({ words, fed }), ...inputHazard(words, command)];
+    if (!found.every((hazard) => isSpelledOut(hazard, pattern))) continue;
     const writes = simpleFileUse(words)?.writes ?? knownWrites(words);
     // A rule for any program is not one for those that write, or that bring their own.
     const isAny = pattern.text.startsWith('*');
@@ -277,14 +278,10 @@ function wildcardsIn(words: readonly ShellWord[]): readonly string[] {
 
 /** Whether a pattern names what one for the beginning of a command leaves out. */
 function isSpelledOut(hazard: string, { text }: CommandPattern): boolean {
-  if (LAUNCHERS.test(hazard)) return false;
   const [program, ...rest] = text.split(/\s+/);
   // Only behind the program: `Bash(env:*)` names no option.
   return program === hazard || rest.some((word) => word.replace(/:\*$/, '') === hazard);
 }
-
-/** What they start is allowed by the whole command alone. */
-const LAUNCHERS = /^(watch|setsid|ionice|flock|exec|builtin|coproc)$/;
 
 /** A rule for a wrapper (`Bash(timeout *)`) does not allow the wrapped command. */
 function reachesInside({ tokens = [] }: CommandPattern, wrapped: number): boolean {

@@ -1,4 +1,3 @@
-import { own } from '../../lib/own.js';
 import { dirname, isInside, relative, toPosix } from '../../platform/fs/paths.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
 import type { AskRequest, Suggestions } from '../gate/types.js';
@@ -10,7 +9,6 @@ import { programOf, type ShellWord } from '../shell/model.js';
 import { factsOf } from '../shell/programs/index.js';
 import { hazardsIn } from '../shell/runners/hazards.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
-import { LAUNCHERS, runsAfter, SHELLS, WRAPPERS } from '../shell/runners/tables.js';
 
 const LONGEST_RULE = 200;
 
@@ -215,9 +213,8 @@ export function prefixLength(words: readonly ShellWord[]): number | undefined {
 
 /** Whether it is a program that runs whatever its arguments name. */
 export function runsAnything(words: readonly ShellWord[]): boolean {
-  const program = programOf(words) ?? '';
-  const runsOthers = WRAPPERS.has(program) || LAUNCHERS.has(program) || SHELLS.has(program);
-  return runsOthers || factsOf(words).runsAnything === true;
+  const { wraps, launches, shell, runsAnything: runs } = factsOf(words);
+  return wraps !== undefined || launches === true || shell === true || runs === true;
 }
 
 function subcommandLength(
@@ -227,7 +224,7 @@ function subcommandLength(
   const texts = words.map((word) => word.value);
   const [, first = ''] = texts;
   const isGroup = groups?.test(first) === true;
-  const runsNext = own(runsAfter, programOf(words) ?? '')?.test(first) === true && !isGroup;
+  const runsNext = factsOf(words).runsAfter?.test(first) === true && !isGroup;
   // An option in front of the subcommand may change what it does.
   if (!SUBCOMMAND.test(first) || runsNext || runs?.test(first) === true) return undefined;
   const length = 1 + count + (isGroup ? 1 : 0);

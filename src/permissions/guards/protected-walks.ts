@@ -22,9 +22,9 @@ import {
   type SimpleCommand,
 } from '../shell/model.js';
 import { commandsGiven, type FindCall, findCall, findTrees } from '../shell/programs/find.js';
+import { factsOf } from '../shell/programs/index.js';
 import { lookedUpByForeignCode } from '../shell/runners/foreign-code.js';
 import { disguisesOf, fedCommand } from '../shell/runners/runners.js';
-import { FINDERS, SHELLS } from '../shell/runners/tables.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
 import { PROTECTED_NAMES, type ProtectedPlace, protectedRule } from './protected-paths.js';
 
@@ -133,7 +133,7 @@ function writesFound({ views, redirections }: SimpleCommand): boolean {
   return (
     redirections.some(({ access, target }) => access === 'write' && isFound(target?.value ?? '')) ||
     views
-      .filter((words) => !FINDERS.has(programOf(words) ?? ''))
+      .filter((words) => factsOf(words).finds !== true)
       .some((words) => possibleFileUse(words).writes.some(isFound))
   );
 }
@@ -281,7 +281,7 @@ function writtenFor(
 }
 
 function isShell(words: readonly ShellWord[]): boolean {
-  return SHELLS.has(programOf(words) ?? '');
+  return factsOf(words).shell === true;
 }
 
 function isUnknownProgram(words: readonly ShellWord[]): boolean {

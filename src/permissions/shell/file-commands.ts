@@ -1,5 +1,4 @@
 import { memoised } from '../../lib/memo.js';
-import { wordSet } from '../../lib/patterns/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
 import { gitCall } from '../git/subcommands.js';
 import { withoutBraces } from './braces.js';
@@ -7,19 +6,15 @@ import type { Effect, PathEffect } from './effects/effect.js';
 import { effectsOfProgram, type OperandForm, type Program } from './effects/program.js';
 import { type FileUse, readOnlyUse, rowOf } from './effects/uses.js';
 import { programOf, type ShellWord } from './model.js';
+import { factsOf, isListed } from './programs/index.js';
+import { IN_PLACE } from './programs/runtimes.js';
 
-/** Programs that change files where `-i` is given. */
-export const EDITS_IN_PLACE =
-  /^(perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
-/** Letters of options may stand behind digits and signs: `perl -0pi`. A library of awk does the same. */
-const IN_PLACE = /^-[^-/.=]*i|^--in-p|inplace/;
 /** Forms of operands by which a program changes what it is given. */
 const CHANGES: ReadonlySet<OperandForm> = new Set(['write', 'delete', 'move']);
-const TAKES_TEXT = wordSet('echo printf true false : exit cd pwd seq tr');
 
 /** Whether all that a command is given is text for it. */
 export function takesText(words: readonly ShellWord[]): boolean {
-  return TAKES_TEXT.has(programOf(words) ?? '');
+  return factsOf(words).takesText === true;
 }
 
 /**
@@ -38,7 +33,7 @@ function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
   if (program === 'git' && onlyForgets(rest)) return { reads: [], writes: [], unknown: false };
   const operands = rest
-    .filter((word, at) => !isLeftOut(program, rest, at) && (word.literal || knownPart(word) !== ''))
+    .filter((word, at) => !isLeftOut(words, at) && (word.literal || knownPart(word) !== ''))
     .flatMap((word) => pathsIn(knownPart(word)));
   const takesFiles =
     isFileProgram(words) ||
@@ -88,10 +83,10 @@ function onlyForgets(rest: readonly ShellWord[]): boolean {
   );
 }
 
-const LEAVES_OUT = /^(g?tar|bsdtar|rsync|g?diff|colordiff|[a-z]*grep|du)$/;
-
 /** Names that a command is told to leave out are not names of what it takes. */
-function isLeftOut(program: string, rest: readonly ShellWord[], at: number): boolean {
+function isLeftOut(words: readonly ShellWord[], at: number): boolean {
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1);
   const value = rest[at]?.value ?? '';
   const before = rest[at - 1]?.value ?? '';
   if (program === 'git')
@@ -102,7 +97,7 @@ function isLeftOut(program: string, rest: readonly ShellWord[], at: number): boo
       /^-i?(name|path|wholename|regex)$/.test(before) &&
       /^(!|-not)$/.test(rest[at - 2]?.value ?? '')
     );
-  if (!LEAVES_OUT.test(program)) return false;
+  if (factsOf(words).leavesOut !== true) return false;
   return /^--exclude(-dir)?=/.test(value) || /^--exclude(-dir)?$/.test(before);
 }
 
@@ -124,7 +119,7 @@ function writesOf(
   const changesAll =
     (isOpen && row !== undefined && CHANGES.has(row.operands)) ||
     effects.some(isFound) ||
-    editsInPlace(program, rest);
+    editsInPlace(words);
   return [...written, ...(changesAll ? operands : named), ...outputs];
 }
 
@@ -138,12 +133,14 @@ function isFound(effect: Effect): boolean {
   return effect.access === 'delete' || effect.recursion.handedTo !== undefined;
 }
 
-function editsInPlace(program: string, rest: readonly ShellWord[]): boolean {
-  const values = rest.map(({ value }) => value);
-  if (values.some((value) => /^--(write|fix|in-place|inplace)(=|$)/.test(value))) return true;
-  if (/^(gofmt|goimports)$/.test(program)) return values.includes('-w');
-  if (program === 'ruff') return values.find((value) => !value.startsWith('-')) === 'format';
-  return EDITS_IN_PLACE.test(program) && values.some((value) => IN_PLACE.test(value));
+function editsInPlace(words: readonly ShellWord[]): boolean {
+  const { editsWith } = factsOf(words);
+  return words
+    .slice(1)
+    .some(
+      ({ value }) =>
+        /^--(write|fix|in-place|inplace)(=|$)/.test(value) || editsWith?.test(value) === true,
+    );
 }
 
 const LONG_TARGET =
@@ -227,17 +224,42 @@ function isUrlPattern(value: string): boolean {
   return /^file:.*[[\]{}]/is.test(value);
 }
 
-/** Of rows with rules of their own, those that take files; of the others, those that open none. */
-const OPENS = /^(g?sed|[gmn]?awk|jq|xxd|find|dd|g?tar|bsdtar|zip)$/;
-const OPENS_NONE = /^(ls|df|du|tree|realpath|readlink)$/;
-
 /** Whether it is known which of its operands a program reads and writes. */
 function isFileProgram(words: readonly ShellWord[]): boolean {
-  const program = programOf(words) ?? '';
+  const { editsWith, opens } = factsOf(words);
   const row = rowOf(words);
-  if (row === undefined) return EDITS_IN_PLACE.test(program);
-  if (row.custom !== undefined) return OPENS.test(program);
-  return FILE_FORMS.has(row.operands) && !OPENS_NONE.test(program);
+  if (row === undefined) return editsWith !== undefined;
+  if (row.custom !== undefined) return opens === true;
+  return FILE_FORMS.has(row.operands) && opens !== false;
+}
+
+/**
+ * The command of a program of which no row says what it does with the files that it is given: then it may write
+ * them. Of words that only may be a program, those count that look like a name.
+ */
+export function unknownProgram(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const program = programOf(words) ?? '';
+  if (!/^[A-Za-z_][\w.+-]*$/.test(program) || takesText(words)) return undefined;
+  const { wraps, launches, shell, builtin, interprets, opens, ...facts } = factsOf(words);
+  const isForeign = interprets !== undefined && interprets !== 'transfers';
+  if (isForeign && (isListed(program) || facts.runsAnything === true)) {
+    const runsScripts = facts.runsAnything === true && facts.runsInput?.bare === true;
+    return runsScripts ? scriptOf(words) : undefined;
+  }
+  const row = rowOf(words);
+  if (row !== undefined && row.partial !== true) return undefined;
+  const isKnown = wraps !== undefined || [launches, shell, builtin, opens].includes(true);
+  return isKnown ? undefined : words;
+}
+
+/** The script that an interpreter runs, and what that is given. */
+function scriptOf(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const operand = words.findIndex(({ value }, at) => at > 0 && !value.startsWith('-'));
+  const options = words.slice(1, operand === -1 ? undefined : operand);
+  const isInline = options.some(({ value }) =>
+    /^-(-?(eval|print)|[a-zA-Z0]*[ceEpnrm])/.test(value),
+  );
+  return operand === -1 || isInline ? undefined : words.slice(operand);
 }
 
 const WRITE_FORMS: ReadonlySet<OperandForm> = new Set([...CHANGES, 'copy', 'read-write']);
@@ -247,10 +269,11 @@ const FILE_FORMS: ReadonlySet<OperandForm> = new Set([...WRITE_FORMS, 'read', 'p
 export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
   const row = rowOf(words);
-  const edits = EDITS_IN_PLACE.test(program) || /^g?sed$/.test(program);
+  const { editsWith } = factsOf(words);
+  const edits = editsWith ?? (/^g?sed$/.test(program) ? IN_PLACE : undefined);
   const writes =
     (row !== undefined && (WRITE_FORMS.has(row.operands) || program === 'xxd')) ||
-    (edits && words.some(({ value }) => IN_PLACE.test(value)));
+    (edits !== undefined && words.some(({ value }) => edits.test(value)));
   return words.slice(1).some((word, at) => {
     if (word.literal && word.braced !== true) return false;
     const before = words[at]?.value ?? '';

@@ -42,6 +42,8 @@ export interface SimpleCommand {
   readonly timed?: readonly ShellWord[];
   /** What the command in front of it writes is its input. */
   readonly piped?: true;
+  /** A structure around it has an input, which it reads as well. */
+  readonly inherits?: true;
   /** The command whose output is its only input, where that is a single one. */
   readonly fedBy?: SimpleCommand;
   /**

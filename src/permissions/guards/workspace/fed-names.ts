@@ -9,8 +9,8 @@ import {
   type SimpleCommand,
 } from '../../shell/model.js';
 import { type FindCall, findCall, RUNS } from '../../shell/programs/find.js';
+import { factsOf } from '../../shell/programs/index.js';
 import { PLACEHOLDER } from '../../shell/runners/runners.js';
-import { FINDERS } from '../../shell/runners/tables.js';
 import type { NameWalk } from './places.js';
 import { leadsUp } from './words.js';
 
@@ -28,7 +28,7 @@ export function fedNames(
   { follows }: { readonly follows: boolean },
 ): FedNames | undefined {
   const values = command.words.map(({ value }) => value);
-  if (FINDERS.has(programOf(command.words) ?? '')) {
+  if (factsOf(command.words).finds === true) {
     if (values.some((value) => /^-files0-from/.test(value))) return undefined;
     // `{}/name` is another file, which may be any link.
     const isOther = values.some((value) => value !== '{}' && PLACEHOLDER.test(value));

@@ -121,6 +121,14 @@ export function hasFlag({ flags, values }: GivenOptions, names: string): boolean
     .some((name) => flags.has(name) || values.some(({ option }) => option === name));
 }
 
+/** Whether a word is one of these options, has it in its cluster, or may be short for it. */
+export function isGiven(value: string, table: OptionTable): boolean {
+  const option = /^--[\w-]+=?|^-[A-Za-z0-9]+/.exec(value)?.[0];
+  if (option === undefined) return false;
+  const { flags, values } = parseOptions([literalWord(option)], table);
+  return values.length > 0 || [...flags].some((one) => table.short.has(one) || table.long.has(one));
+}
+
 export function valuesOf({ values }: GivenOptions, names: string): readonly string[] {
   const wanted = names.split(' ');
   return values.filter(({ option }) => wanted.includes(option)).map(({ value }) => value);

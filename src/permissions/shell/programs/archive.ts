@@ -1,4 +1,5 @@
 import { type Effect, reads, writes } from '../effects/effect.js';
+import { hazards, type ProgramFacts } from '../effects/facts.js';
 import {
   type GivenOptions,
   hasFlag,
@@ -156,9 +157,29 @@ const REPLACING = program(COMPRESS_OPTIONS, 'write', {
     tags.has('recursive') || context.names('GZIP') ? { follows: tags.has('follow') } : undefined,
 });
 
+const TAR_FACTS: ProgramFacts = {
+  aliases: /^[bg]?(sd)?tar$/,
+  opens: true,
+  leavesOut: true,
+  // Letters without a dash have their values behind them, in their order: `tar cIf program x y`.
+  runsOption: { next: /^-\w*[IF]$/, leading: /^[A-Za-z]*[IF]/ },
+  hazards: hazards(
+    `-IFP checkpoint-action use-compress-program to-command rsh-command rmt-command
+    new-volume-script info-script absolute-names`,
+    undefined,
+    { also: (word, at) => at === 0 && /^[^-]*[IFP]/.test(word) },
+  ),
+};
+
 export const ARCHIVE: Readonly<Record<string, Program>> = {
-  ...rows('tar gtar bsdtar', custom(effectsOfTar)),
-  zip: custom(effectsOfZip),
+  ...rows('tar gtar bsdtar', custom(effectsOfTar, { facts: TAR_FACTS })),
+  zip: custom(effectsOfZip, {
+    facts: {
+      opens: true,
+      runsOption: { next: /^-TT$/, attached: /^-TT(.+)$/is },
+      hazards: hazards('unzip-command test', /^-TT|^-T/),
+    },
+  }),
   ...rows('7z 7za 7zr 7zz rar', custom(effectsOfSevenZip)),
   // Everything that is not an option goes in: which operand is the archive does not matter.
   ...rows(
@@ -172,6 +193,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
   ...rows(
     'unzip unrar',
     program('-o -d:write', 'text', {
+      facts: { hazards: hazards('-d') },
       also: ({ operands }) => operands.slice(1).map((word) => writes(word)),
     }),
   ),

@@ -1,8 +1,10 @@
 import { reads, writes } from '../effects/effect.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
+import { BINUTILS } from './compilers.js';
 
 const plain = { plain: true } as const;
 const facts = { destroys: true } as const;
+const TEXT = { takesText: true } as const;
 const edits = { edits: true } as const;
 const CHECKSUM = program('-btz binary text tag zero', 'read', plain);
 
@@ -16,6 +18,7 @@ const PRINTING: Readonly<Record<string, Program>> = {
     {
       ...plain,
       here: true,
+      facts: { opens: false },
       walks: ({ flags, tags }) =>
         flags.has('R') || flags.has('recursive') || tags.has('follow')
           ? { follows: tags.has('follow'), namesOnly: true }
@@ -60,18 +63,18 @@ const PRINTING: Readonly<Record<string, Program>> = {
   df: program(
     '-ahHiklPT -tB: all human-readable inodes local portability print-type si total type:',
     'read',
-    { ...plain, here: true },
+    { ...plain, here: true, facts: { opens: false } },
   ),
   realpath: program(
     `-emLPqsz canonicalize-existing canonicalize-missing logical physical quiet strip zero relative-to:read
     relative-base:read no-symlinks`,
     'read',
-    plain,
+    { ...plain, facts: { opens: false } },
   ),
   readlink: program(
     '-femnqsvz canonicalize canonicalize-existing canonicalize-missing no-newline',
     'read',
-    plain,
+    { ...plain, facts: { opens: false } },
   ),
   od: program(
     '-abcdfhiloOsvx -AjNSt: -w? address-radix: skip-bytes: read-bytes: format: output-duplicates width?',
@@ -83,6 +86,7 @@ const PRINTING: Readonly<Record<string, Program>> = {
   base32: program('-di -w: decode ignore-garbage wrap:', 'read', { ...plain, most: 1 }),
   strings: program('-afow -nte: all bytes: radix: encoding:', 'read', {
     ...plain,
+    facts: BINUTILS,
     // A file of further arguments.
     only: /^[^@]/,
   }),
@@ -109,20 +113,21 @@ const PRINTING: Readonly<Record<string, Program>> = {
 /** Programs and builtins whose arguments are text, names or numbers. */
 const TALKING: Readonly<Record<string, Program>> = {
   // A wildcard lists names of files.
-  echo: custom((words) =>
-    words.filter(({ pattern }) => pattern !== undefined).map((word) => reads(word)),
+  echo: custom(
+    (words) => words.filter(({ pattern }) => pattern !== undefined).map((word) => reads(word)),
+    { facts: TEXT },
   ),
-  tr: program('-cCdst complement delete squeeze-repeats truncate-set1', 'text'),
+  tr: program('-cCdst complement delete squeeze-repeats truncate-set1', 'text', { facts: TEXT }),
   sleep: program('', 'text', { most: 4 }),
-  seq: program('-w -fs: -# equal-width format: separator:', 'text'),
+  seq: program('-w -fs: -# equal-width format: separator:', 'text', { facts: TEXT }),
   basename: program('-az -s: multiple suffix: zero', 'text'),
   dirname: program('-z zero', 'text'),
-  pwd: program('-LP', 'none'),
+  pwd: program('-LP', 'none', { facts: TEXT }),
   whoami: program('', 'none'),
   id: program('-ugGnrz', 'text'),
   groups: program('', 'text'),
   uname: program('-asnrvmpio all kernel-name nodename machine operating-system', 'none'),
-  arch: program('', 'none'),
+  arch: program('', 'none', { facts: { launches: true } }),
   nproc: program('all', 'none'),
   uptime: program('-ps', 'none'),
   which: program('-as', 'text'),
@@ -132,17 +137,15 @@ const TALKING: Readonly<Record<string, Program>> = {
   // `-m` decompresses each list of characters with a gzip from the PATH.
   locale: program('-a', 'none'),
   hostname: program('', 'none'),
-  wait: program('', 'none'),
+  wait: program('', 'none', { facts: { names: true } }),
   history: program('', 'text', {
     most: 1,
     only: /^\d+$/,
     also: ({ operands }) =>
       operands.filter(({ value }) => !/^\d+$/.test(value)).map((word) => writes(word)),
   }),
-  true: program('', 'text'),
-  false: program('', 'text'),
-  ':': program('', 'text'),
-  exit: program('', 'text', { most: 1, only: /^\d+$/ }),
+  ...rows('true false :', program('', 'text', { facts: TEXT })),
+  exit: program('', 'text', { most: 1, only: /^\d+$/, facts: TEXT }),
 };
 
 const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', {

@@ -1,4 +1,5 @@
 import { deletes, type Effect, reads, unknown, writes } from '../effects/effect.js';
+import { hazards } from '../effects/facts.js';
 import { hasFlag, optionTable, parseOptions, valuesOf } from '../effects/options.js';
 import { custom, HERE, type Program } from '../effects/program.js';
 import type { EntryTest, Recursion, TreeSkips } from '../effects/recursion.js';
@@ -241,5 +242,14 @@ export function commandsOfFd(words: readonly ShellWord[]): readonly FdCommand[] 
   });
 }
 
-export const FIND: Program = custom(effectsOfFind, { facts: { runsAnything: true } });
-export const FD: Program = custom(effectsOfFd);
+export const FIND: Program = custom(effectsOfFind, {
+  facts: {
+    runsAnything: true,
+    finds: true,
+    opens: true,
+    hazards: hazards('', /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/),
+  },
+});
+export const FD: Program = custom(effectsOfFd, {
+  facts: { finds: true, hazards: hazards('-xX exec exec-batch') },
+});

@@ -28,6 +28,8 @@ function effectsOfGit(words: readonly ShellWord[]): readonly Effect[] {
 
 export const GIT: Program = custom(effectsOfGit, {
   facts: {
+    runsAfter: /^(run|foreach)$/,
+    runsOption: { next: /^-x$/ },
     subcommands: {
       groups: /^(notes|remote|stash|worktree)$/,
       runs: /^(bisect|config|filter-branch|submodule)$/,

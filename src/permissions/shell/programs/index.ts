@@ -1,9 +1,9 @@
 import { own } from '../../../lib/own.js';
-import { unknown } from '../effects/effect.js';
 import type { ProgramFacts } from '../effects/facts.js';
-import { custom, type Program, rows } from '../effects/program.js';
+import { type Program, rows } from '../effects/program.js';
 import { programOf, type ShellWord } from '../model.js';
 import { ARCHIVE } from './archive.js';
+import { BUILTINS } from './builtins.js';
 import { COMPILERS } from './compilers.js';
 import { COREUTILS, OTHER_COREUTILS } from './coreutils.js';
 import { FILES } from './files.js';
@@ -16,7 +16,7 @@ import { OTHER_SEARCHES, SEARCH } from './search.js';
 import { SERVICES } from './services.js';
 import { OTHER_TEXT, TEXT } from './text.js';
 import { TRANSFERRING } from './transfers.js';
-import { WRAPPER_PROGRAMS } from './wrappers.js';
+import { RUNNERS, WRAPPER_PROGRAMS } from './wrappers.js';
 
 type Rows = Readonly<Record<string, Program>>;
 
@@ -30,11 +30,6 @@ const RESTRICTING: readonly Rows[] = [
   ARCHIVE,
   TRANSFERRING,
 ];
-
-const CD = custom((words) => [
-  { kind: 'shell-state', what: 'directory' },
-  ...words.filter(({ literal }) => !literal).map((word) => unknown('word', word)),
-]);
 
 /** The one table: what each program does with the words that it is given, and what else is known of it. */
 const PROGRAMS: Rows = merged([
@@ -50,7 +45,8 @@ const PROGRAMS: Rows = merged([
   SERVICES,
   MACHINE,
   WRAPPER_PROGRAMS,
-  { cd: CD },
+  RUNNERS,
+  BUILTINS,
 ]);
 
 function merged(groups: readonly Rows[]): Rows {
@@ -76,13 +72,23 @@ export function modelOf(name: string | undefined): Program | undefined {
   return own(MODELLED, name ?? '');
 }
 
+const ALIASED = Object.values(PROGRAMS).filter(({ facts }) => facts?.aliases !== undefined);
 const NO_FACTS: ProgramFacts = {};
 /** No system takes a longer name of a file. */
 const LONGEST_NAME = 255;
 
 /** What is known of a program, wherever it lies, whatever its case and version and by which of its names. */
 export function factsOf(words: readonly ShellWord[]): ProgramFacts {
-  const name = programOf(words)?.toLowerCase() ?? '';
+  return factsOfName(programOf(words) ?? '');
+}
+
+/** Whether the table has a row for exactly this name. */
+export function isListed(program: string): boolean {
+  return Object.hasOwn(PROGRAMS, program);
+}
+
+export function factsOfName(program: string): ProgramFacts {
+  const name = program.toLowerCase();
   if (name.length > LONGEST_NAME) return NO_FACTS;
   const bare = name.replace(/-?\d+(\.\d+)*$/, '');
   const row = own(PROGRAMS, name) ?? own(PROGRAMS, bare) ?? byAlias(name) ?? byAlias(bare);
@@ -90,5 +96,5 @@ export function factsOf(words: readonly ShellWord[]): ProgramFacts {
 }
 
 function byAlias(name: string): Program | undefined {
-  return Object.values(PROGRAMS).find(({ facts }) => facts?.aliases?.test(name) === true);
+  return ALIASED.find(({ facts }) => facts?.aliases?.test(name) === true);
 }

@@ -1,15 +1,72 @@
+import { hazards, type ProgramFacts } from '../effects/facts.js';
 import { type Program, program, rows, unmodelled } from '../effects/program.js';
 import { tellsVersion } from './version.js';
+import { CODE } from './wrappers.js';
 
-const INTERPRETER = { runsAnything: true } as const;
+/** Letters of options may stand behind digits and signs: `perl -0pi`. A library of awk does the same. */
+export const IN_PLACE = /^-[^-/.=]*i|^--in-p|inplace/;
+
+const INTERPRETER = { runsAnything: true, interprets: 'quoted' } as const;
+/** Without a file it runs what it reads. */
+export const READER = { ...INTERPRETER, runsInput: { bare: true, unless: CODE } } as const;
+const NODE: ProgramFacts = {
+  ...READER,
+  hazards: hazards(
+    `-repC require eval print import loader experimental-loader env-file inspect inspect-brk
+    snapshot-blob openssl-config conditions`,
+    /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
+  ),
+};
+/** Code in an argument is another program each time. */
+const PYTHON: ProgramFacts = {
+  ...READER,
+  hazards: hazards('', undefined, {
+    also: (word, at, words) =>
+      /^-[A-Za-z]*c/.test(word) && words.slice(0, at).every((one) => one.startsWith('-')),
+  }),
+};
+const DATABASE = { runsAnything: true, interprets: 'database' } as const;
+
+const SQLITE: ProgramFacts = {
+  ...DATABASE,
+  hazards: hazards(
+    '',
+    /^--?(cmd|init|A|ar)|^\.(?!\/)|[\n;]\s*\.[a-z]|\b(edit|writefile|load_extension)\s*\(/i,
+  ),
+  runsInput: {
+    reaching:
+      /^\s*\.(?!(tables|schema|mode|headers?|index(es)?|width|quit|exit|databases|dbinfo|timer|changes|echo|bail|nullvalue|separator|help|dump|stats|show|print|explain|eqp|fullschema)\b)|\b(edit|writefile|readfile|load_extension|fts3_tokenizer|attach|vacuum\s+into)\b/im,
+  },
+};
 
 /** Languages and databases that run the code that they are given. */
 export const RUNTIMES: Readonly<Record<string, Program>> = {
-  node: tellsVersion('v', INTERPRETER),
-  python: tellsVersion('V', INTERPRETER),
-  python3: tellsVersion('V', INTERPRETER),
-  ruby: tellsVersion('v', INTERPRETER),
-  deno: unmodelled({ ...INTERPRETER, subcommands: {} }),
+  node: tellsVersion('v', NODE),
+  nodejs: unmodelled(NODE),
+  python: tellsVersion('V', PYTHON),
+  python3: tellsVersion('V', PYTHON),
+  pypy: unmodelled(PYTHON),
+  ipython: unmodelled({ interprets: 'quoted', runsInput: READER.runsInput }),
+  ruby: tellsVersion('v', { ...READER, editsWith: IN_PLACE, hazards: hazards('-erI') }),
+  perl: unmodelled({
+    ...READER,
+    editsWith: IN_PLACE,
+    hazards: hazards('-eE'),
+    wholeOnly: /^-c( |$)/,
+  }),
+  php: unmodelled({ ...READER, hazards: hazards('-rBRdFz') }),
+  deno: unmodelled({ ...READER, subcommands: {} }),
+  lua: unmodelled({ ...READER, aliases: /^lua\w*$/ }),
+  tclsh: unmodelled({ ...READER, interprets: 'bare' }),
+  ...rows('r rscript osascript tsx ts-node', unmodelled(READER)),
+  ...rows(
+    'irb julia jshell groovy scala guile racket sbcl ghc ghci elixir iex erl octave',
+    unmodelled(INTERPRETER),
+  ),
+  ...rows('jruby java kotlin runghc swipl', unmodelled({ runsAnything: true })),
+  ...rows('ocaml raku crystal nim', unmodelled({ interprets: 'quoted' })),
+  expect: unmodelled({ launches: true, interprets: 'bare', runsInput: { bare: true } }),
+  ...rows('wish m4 gnuplot', unmodelled({ interprets: 'bare', runsInput: { bare: true } })),
   go: program('', 'none', {
     partial: true,
     subcommands: { version: program('', 'none') },
@@ -20,15 +77,70 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
         files: ['go.mod', 'go.work'],
         says: /^\s*(toolchain\s|go\s+(1\.(2[1-9]|[3-9]\d|\d{3,})|[2-9]|\d{2,}))/m,
       },
+      runsOption: {
+        next: /^--?(exec|toolexec|vettool)$/,
+        attached: /^--?(?:exec|toolexec|vettool)=(.+)$/is,
+      },
+      hazards: hazards(
+        '',
+        /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
+      ),
     },
   }),
+  ...rows('gofmt goimports', unmodelled({ editsWith: /^-w$/ })),
+  ruff: unmodelled({ editsWith: /^format$/ }),
   ...rows(
-    `pypy nodejs jruby irb perl php lua luajit rscript r julia java jshell groovy scala kotlin osascript
-    guile racket sbcl ghc ghci runghc elixir iex erl swipl octave tclsh tsx ts-node`,
-    unmodelled(INTERPRETER),
+    'yq clang-format autopep8 yapf xmlstarlet jsonnetfmt',
+    unmodelled({ editsWith: IN_PLACE, opens: true }),
   ),
-  ...rows('psql mysql mongo redis-cli', unmodelled(INTERPRETER)),
+  psql: unmodelled({
+    ...DATABASE,
+    hazards: hazards('-of output file log-file', /\\(!|o|g|copy|w)|\|/),
+    runsInput: {
+      unless: /^(-[a-zA-Z]*c|--command)/,
+      reaching: /\\(?!(d\w*\+?|l\+?|x|q|timing|conninfo|pset|echo|\?)(?!\w))|`|\bprogram\b/i,
+    },
+  }),
+  mysql: unmodelled({
+    ...DATABASE,
+    aliases: /^mariadb$/,
+    hazards: hazards('-e execute pager tee', /\\!|system\s/),
+    runsInput: {
+      unless: /^(-[a-zA-Z]*e|--execute)/,
+      reaching: /\\[^\s'"%_\\0bnrtZ]|\b(system|tee|pager|source|edit)\b/i,
+    },
+  }),
+  ...rows('mongosh redis-cli', unmodelled({ ...INTERPRETER, runsInput: {} })),
+  mongo: unmodelled({ runsAnything: true, runsInput: {} }),
+  ...rows('mail mailx', unmodelled({ interprets: 'quoted', runsInput: { reaching: /^~/m } })),
+  'file-rename': unmodelled({ interprets: 'quoted' }),
   // It changes the file that it is given.
-  sqlite3: program('', 'write', { restrictsOnly: true, facts: INTERPRETER }),
-  sqlite: unmodelled(INTERPRETER),
+  ...rows('sqlite3 sqlite', program('', 'write', { restrictsOnly: true, facts: SQLITE })),
+  bc: unmodelled({ interprets: 'quoted' }),
+  dc: unmodelled({
+    interprets: 'quoted',
+    hazards: hazards('-f file', /!/),
+    runsInput: { reaching: /!/ },
+  }),
+  gdb: unmodelled({
+    runsAnything: true,
+    interprets: 'bare',
+    runsAfter: /^--args$/,
+    runsInput: {},
+    hazards: hazards(
+      '',
+      /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
+    ),
+  }),
+  lldb: unmodelled({ interprets: 'bare', runsAfter: /^--$/, runsInput: {} }),
+  mocha: unmodelled({
+    hazards: hazards('-r require import file opts package extension ui'),
+  }),
+  pytest: unmodelled({
+    aliases: /^py\.test$/,
+    hazards: hazards(
+      `-pcoW pythonwarnings rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file`,
+    ),
+  }),
+  rspec: unmodelled({ hazards: hazards('-rIOof require options out format', /^@/) }),
 };

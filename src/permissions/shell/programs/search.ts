@@ -19,7 +19,7 @@ const GREP = program(
   dereference-recursive=recursive+follow regexp:pattern silent text with-filename word-regexp basic-regexp
   devices: group-separator: no-group-separator label: unix-byte-offsets version help decompress=unsure`,
   'pattern-read',
-  { plain: true, here: true, walks: walksOfGrep },
+  { plain: true, here: true, facts: { leavesOut: true }, walks: walksOfGrep },
 );
 
 function walksOfGrep(given: GivenOptions, context: CommandContext): Recursion | undefined {
@@ -177,6 +177,7 @@ const DIFF = program(
   unidirectional-new-file paginate=unsure`,
   'read',
   {
+    facts: { leavesOut: true },
     walks: walksOfDiff,
     also: (given) =>
       given.values
@@ -209,13 +210,13 @@ export const SEARCH: Readonly<Record<string, Program>> = {
     `-abchklmsSx0 -L=follow -dtB: all apparent-size block-size: bytes dereference=follow exclude: human-readable
     max-depth: null one-file-system summarize si threshold: total`,
     'read',
-    { plain: true, here: true, walks: namesBelow },
+    { plain: true, here: true, facts: { opens: false, leavesOut: true }, walks: namesBelow },
   ),
   tree: program(
     `-adfFghiJnNpqrstuvUxCDQ -l=follow -LIP: -o:write dirsfirst filelimit: noreport gitignore prune si inodes device sort?
     matchdirs`,
     'read',
-    { here: true, walks: namesBelow },
+    { here: true, facts: { opens: false }, walks: namesBelow },
   ),
 };
 

@@ -1,3 +1,4 @@
+import { hazards } from '../effects/facts.js';
 import {
   custom,
   effectsOfProgram,
@@ -28,16 +29,33 @@ export const SERVICES: Readonly<Record<string, Program>> = {
     {
       facts: {
         runsImages: true,
+        runsAfter: /^(run|exec)$/,
+        hazards: hazards('-H host context config'),
         subcommands: { groups: /^(compose|container|image|network|volume)$/ },
       },
     },
   ),
-  ...rows('docker-compose heroku helm', unmodelled({ subcommands: {} })),
+  'docker-compose': unmodelled({ subcommands: {}, runsAfter: /^(run|exec)$/ }),
+  'podman-compose': unmodelled({ runsAfter: /^(run|exec)$/ }),
+  heroku: unmodelled({ subcommands: {}, runsAfter: /^run(:\w+)?$/ }),
+  helm: unmodelled({ subcommands: {} }),
+  adb: unmodelled({ runsAfter: /^shell$/ }),
+  ctr: unmodelled({ runsAfter: /^(run|exec)$/ }),
+  ...rows('crictl nomad', unmodelled({ runsAfter: /^exec$/ })),
+  distrobox: unmodelled({ runsAfter: /^enter$/ }),
+  fly: unmodelled({ runsAfter: /^(ssh|console)$/ }),
+  vagrant: unmodelled({ runsAfter: /^ssh$/ }),
   az: unmodelled({ subcommands: { words: 2 } }),
-  gh: unmodelled({ subcommands: { words: 2, runs: /^(alias|api|extension)$/ } }),
+  gh: unmodelled({
+    subcommands: { words: 2, runs: /^(alias|api|extension)$/ },
+    hazards: hazards('-X method', /^(alias|extension|codespace)$/),
+  }),
   glab: unmodelled({ subcommands: { words: 2 } }),
   systemctl: unmodelled({ subcommands: { runs: /^edit$/ } }),
-  terraform: unmodelled({ subcommands: { groups: /^(state|workspace)$/ } }),
+  terraform: unmodelled({
+    subcommands: { groups: /^(state|workspace)$/ },
+    hazards: hazards('', /^--?(chdir|out|state|state-out|plugin-dir)\b/),
+  }),
   tofu: unmodelled({ subcommands: {} }),
   ...rows('hg jj svn', unmodelled({ subcommands: {} })),
 };

@@ -1,8 +1,10 @@
 import { type Effect, reads, unknown, writes } from '../effects/effect.js';
+import { hazards } from '../effects/facts.js';
 import { type GivenValue, optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
 import { isPlain, scanSed, sedCall } from '../sed.js';
+import { IN_PLACE } from './runtimes.js';
 
 /** Its script says which files it reads, writes and what it runs. */
 function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
@@ -62,7 +64,9 @@ export function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
   ];
 }
 
-const AWK_PROGRAM = custom(effectsOfAwk, { facts: { runsAnything: true } });
+const AWK_PROGRAM = custom(effectsOfAwk, {
+  facts: { runsAnything: true, interprets: 'quoted', opens: true, editsWith: IN_PLACE },
+});
 
 function isAssignment({ value }: ShellWord): boolean {
   return /^[A-Za-z_]\w*=/.test(value);
@@ -171,14 +175,21 @@ function mayShowEnvironments(flags: ReadonlySet<string>, values: readonly GivenV
 }
 
 export const TEXT: Readonly<Record<string, Program>> = {
-  sed: custom(effectsOfSed, { edits: true, facts: { destroys: true } }),
+  sed: custom(effectsOfSed, {
+    edits: true,
+    facts: { destroys: true, interprets: 'quoted', opens: true },
+  }),
   ...rows('awk gawk mawk', AWK_PROGRAM),
-  jq: custom(effectsOfJq),
-  xxd: custom(effectsOfXxd),
+  jq: custom(effectsOfJq, {
+    facts: { opens: true, hazards: hazards('-L rawfile slurpfile from-file') },
+  }),
+  xxd: custom(effectsOfXxd, { facts: { opens: true } }),
   date: custom(effectsOfDate),
-  test: custom(effectsOfTest),
-  '[': custom(effectsOfBracket),
-  printf: custom(effectsOfPrintf),
+  test: custom(effectsOfTest, { facts: { names: true } }),
+  '[': custom(effectsOfBracket, { facts: { names: true } }),
+  printf: custom(effectsOfPrintf, {
+    facts: { names: true, takesText: true },
+  }),
   ps: program('-eflFAaxw -pouCt: pid: user: sort: no-headers headers forest', 'text', {
     // `e` in these letters shows the environments of processes.
     only: /^[auxfwlj]+$/,
@@ -189,11 +200,18 @@ export const TEXT: Readonly<Record<string, Program>> = {
       ...(mayShowEnvironments(flags, values) ? [unknown('option')] : []),
     ],
   }),
-  man: program('', 'text', { only: /^[A-Za-z0-9][\w.+-]*$/ }),
+  man: program('', 'text', {
+    only: /^[A-Za-z0-9][\w.+-]*$/,
+    facts: {
+      interprets: 'bare',
+      runsOption: { next: /^-[PH]$/, attached: /^-[PH](.+)$/is },
+      hazards: hazards('-PHCl pager html config-file local-file'),
+    },
+  }),
 };
 
 export const OTHER_TEXT: Readonly<Record<string, Program>> = {
-  gsed: custom(effectsOfSed),
+  gsed: custom(effectsOfSed, { facts: { interprets: 'quoted', opens: true } }),
   nawk: AWK_PROGRAM,
 };
 

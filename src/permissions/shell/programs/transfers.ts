@@ -1,5 +1,5 @@
 import { type Effect, reads, writes } from '../effects/effect.js';
-import type { ProgramFacts } from '../effects/facts.js';
+import { hazards, type ProgramFacts } from '../effects/facts.js';
 import {
   type GivenOptions,
   hasFlag,
@@ -24,7 +24,12 @@ const RSYNC = program(
   'copy',
   {
     remote: true,
-    facts: { destroys: true },
+    facts: {
+      destroys: true,
+      leavesOut: true,
+      runsOption: { next: /^-\w*e$/ },
+      hazards: hazards('-e rsh rsync-path write-batch only-write-batch log-file'),
+    },
     walks: (given) => (given.tags.has('recursive') ? walkOfRsync(given) : undefined),
     also: (given) => {
       const target = given.operands.at(-1);
@@ -47,7 +52,7 @@ function walkOfRsync(given: GivenOptions): Recursion {
 
 const SCP = program('-pqvCBT346AO -r=recursive -cFiJlDoPSX:', 'copy', {
   remote: true,
-  facts: { destroys: true },
+  facts: { destroys: true, launches: true, hazards: hazards('-SoFJ') },
   walks: ({ tags }) => (tags.has('recursive') ? { follows: true } : undefined),
 });
 
@@ -106,12 +111,23 @@ const TRANSFERS: Readonly<Record<string, Transfer>> = {
   mc: { when: /^(cp|mv|mirror)$/, takes: /mv$/, mirrors: /mirror$/ },
   podman: {
     ...COPY,
-    facts: { runsImages: true, subcommands: { groups: /^(container|image)$/ } },
+    facts: {
+      runsImages: true,
+      subcommands: { groups: /^(container|image)$/ },
+      runsAfter: /^(run|exec)$/,
+    },
   },
-  nerdctl: COPY,
-  kubectl: { ...COPY, facts: { subcommands: { groups: /^(config|rollout)$/ } } },
-  oc: { when: /^(cp|rsync)$/, options: CLUSTER },
-  lxc: { when: /^file push$/ },
+  nerdctl: { ...COPY, facts: { runsAfter: /^(run|exec)$/ } },
+  kubectl: {
+    ...COPY,
+    facts: {
+      subcommands: { groups: /^(config|rollout)$/ },
+      runsAfter: /^(exec|run|debug)$/,
+      hazards: hazards('-s kubeconfig server context'),
+    },
+  },
+  oc: { when: /^(cp|rsync)$/, options: CLUSTER, facts: { runsAfter: /^(exec|rsh|run|debug)$/ } },
+  lxc: { when: /^file push$/, facts: { runsAfter: /^exec$/ } },
   restic: { when: /^backup$/, options: REPOSITORY },
   borg: { when: /^create$/ },
   kopia: { when: /^(snapshot|snap) create$/ },

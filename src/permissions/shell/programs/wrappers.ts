@@ -1,24 +1,73 @@
 import { type Effect, reads, unknown } from '../effects/effect.js';
+import { hazards } from '../effects/facts.js';
 import { optionTable, parseOptions } from '../effects/options.js';
-import { custom, type Program, program } from '../effects/program.js';
+import { custom, type Program, program, rows, unmodelled } from '../effects/program.js';
 import { literalWord, type ShellWord } from '../model.js';
+
+/** Options that give an interpreter its code, or a file of it. */
+export const CODE = /^--?[cemrpEf]/;
+
+const WRAPS = { wraps: {} } as const;
 
 /** Programs that run the program that their operands name. */
 export const WRAPPER_PROGRAMS: Readonly<Record<string, Program>> = {
-  nohup: program('', 'run'),
-  builtin: program('', 'run'),
-  time: program('-p', 'run'),
-  nice: program('-n: -# adjustment:', 'run'),
-  stdbuf: program('-ioe: input: output: error:', 'run'),
+  nohup: program('', 'run', { facts: WRAPS }),
+  builtin: program('', 'run', { facts: { ...WRAPS, steers: 'whole' } }),
+  time: program('-p', 'run', { facts: { wraps: { flags: 'pv' } } }),
+  nice: program('-n: -# adjustment:', 'run', { facts: WRAPS }),
+  stdbuf: program('-ioe: input: output: error:', 'run', { facts: WRAPS }),
   timeout: program('-v -ks: kill-after: signal: foreground preserve-status verbose', 'skip-run', {
+    facts: { wraps: { flags: 'v' } },
     also: ({ operands: [duration] }) =>
       duration?.literal === true && /^[\d.]+[smhd]?$/.test(duration.value)
         ? []
         : [unknown('operand', duration)],
   }),
-  command: custom(effectsOfCommand),
-  env: custom(effectsOfEnv),
-  xargs: custom(effectsOfXargs),
+  command: custom(effectsOfCommand, { facts: { wraps: { flags: 'pVv' } } }),
+  env: custom(effectsOfEnv, { facts: { wraps: { flags: '0iv' } } }),
+  xargs: custom(effectsOfXargs, { facts: { wraps: { flags: '0oprtx', feeds: true } } }),
+};
+
+/** Others, whose options are not modelled. */
+export const RUNNERS: Readonly<Record<string, Program>> = {
+  ...rows(
+    `bwrap busybox caffeinate chrt firejail linux32 linux64 ltrace nocorrect noglob nsenter pkexec prlimit proot
+    run0 runuser setarch setpriv strace systemd-run toybox unshare valgrind`,
+    unmodelled(WRAPS),
+  ),
+  ...rows('eval trap', unmodelled({ ...WRAPS, steers: true })),
+  ...rows('coproc ionice watch', unmodelled({ ...WRAPS, steers: 'whole' })),
+  ...rows('chroot su taskset', unmodelled({ wraps: { operand: true } })),
+  flock: unmodelled({ wraps: { operand: true }, steers: 'whole' }),
+  exec: unmodelled({ wraps: { flags: 'cl' }, steers: 'whole' }),
+  setsid: unmodelled({ wraps: { flags: 'cfw' }, steers: 'whole' }),
+  doas: unmodelled({ wraps: { flags: 'Lns' } }),
+  sudo: unmodelled({ wraps: { flags: 'AbEeHiKklnPSsVv' } }),
+  parallel: unmodelled({ wraps: { feeds: true }, runsInput: { bare: true, unless: CODE } }),
+  // The dynamic linker.
+  'ld.so': unmodelled({ ...WRAPS, aliases: /^ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*$/ }),
+  ...rows(
+    'sh bash dash ksh mksh ash rbash csh tcsh yash osh nu posh sash rc es elvish xonsh',
+    unmodelled({ shell: true }),
+  ),
+  ...rows('zsh fish', unmodelled({ shell: true, interprets: 'bare' })),
+  ...rows(
+    `ansible autossh aws-vault bpftrace bunx catatonit chamber choom chpst clush cmd concurrently
+    cross-env daemonize dbus-run-session doppler dotenv dotenvx dtrace dumb-init entr env-cmd envdir
+    envuidgid fakeroot forever gosu gpg-agent guix heaptrack hyperfine i386 ifne infisical
+    landrun lckdo libtool lima mispipe mosh nix-shell nocache nodemon nq nsjail onchange pdsh pee
+    perf pm2 powershell pssh pwsh reflex rr run-parts s6-setuidgid salt sandbox-exec setlock
+    setuidgid sg shx softlimit sshfs sshpass start-stop-daemon su-exec tini trace-cmd trickle
+    ts tsp uftrace unbuffer uvx watchexec with-lock-ex wsl x86_64 xdotool xvfb-run zrun aa-exec capsh
+    catchsegv cgexec chronic cpulimit dbus-launch eatmydata faketime numactl proxychains
+    proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm`,
+    unmodelled({ launches: true }),
+  ),
+  ssh: unmodelled({
+    launches: true,
+    runsOption: { next: /^-o$/ },
+    hazards: hazards('-oFESI', /ProxyCommand|LocalCommand/i),
+  }),
 };
 
 /** Whether it changes nothing about what it runs. */

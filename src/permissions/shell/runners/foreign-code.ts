@@ -1,11 +1,8 @@
 import { readOnlyUse } from '../effects/uses.js';
 import { spelledOut, takesText } from '../file-commands.js';
-import { programOf, type ShellWord } from '../model.js';
+import type { ShellWord } from '../model.js';
+import { factsOf } from '../programs/index.js';
 import { sedUses } from '../sed.js';
-
-/** Programs that read code of another language, in their arguments or from their input. */
-const INTERPRETERS =
-  /^(i?python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|php|lua\w*|[gmn]?awk|g?sed|vim?|n?vim|ex|ed|emacs|osascript|expect|tclsh\d*|wish|gdb|lldb|sqlite3|psql|mysql|mariadb|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|at|batch|crontab|newgrp|less|man|zsh|fish|screen|tmux|m4|dc|bc|gnuplot|octave|guile|racket|sbcl|p?rename|file-rename|mailx?|mongosh?|redis-cli|ts-node|tsx|nodejs|raku|crystal|nim|g?cc|[gc]\+\+|clang(\+\+)?|cpp|tcc|as|nasm)$/;
 
 /**
  * The names that code of another language mentions, which may be programs that it starts. Nobody here
@@ -28,9 +25,9 @@ export function runBySed(words: readonly ShellWord[]): readonly string[] {
 
 /** Texts in quotes that may be names of files, and the words of those that may be commands. */
 export function filesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
-  const program = programOf(words) ?? '';
+  const { interprets } = factsOf(words);
   const code = foreignCode(words, input);
-  if (/^([st]?ftp|lftp|smbclient)$/.test(program)) return wordsOf(words, input);
+  if (interprets === 'transfers') return wordsOf(words, input);
   if (code === '') return filesOfSed(words);
   const quoted = [...quotedIn(code), ...quotedIn(code.replace(JOINED, ''))];
   const found = [
@@ -38,9 +35,9 @@ export function filesInForeignCode(words: readonly ShellWord[], input: string): 
     // Perl says with it what the file is opened for.
     ...quoted.flatMap((text) => /^[<>+|]+\s*(.+)$/s.exec(text)?.[1] ?? []),
     ...quoted.flatMap((text) => (/\s/.test(text) ? wordsIn(text) : [])),
-    ...(COMMAND_LIKE.test(program) ? wordsIn(code) : []),
+    ...(interprets === 'bare' ? wordsIn(code) : []),
     ...filesOfSed(words),
-    ...filesOfDatabase(words, code),
+    ...(interprets === 'database' ? filesOfDatabase(code) : []),
   ];
   return [...new Set(found)];
 }
@@ -77,10 +74,6 @@ function quotedIn(code: string): readonly string[] {
 /** Between two texts that a language makes one of: `".e" + "nv"`, `".e"."nv"`, `".e" "nv"`. */
 const JOINED = /(["'`])\s*(?:(?:\+|\.{1,2}|<>|~|&)\s*)?\1/g;
 
-/** Languages in which names of files stand without quotes. */
-const COMMAND_LIKE =
-  /^(vim?|n?vim|ex|ed|gdb|lldb|g?make|tclsh\d*|wish|expect|at|batch|crontab|m4|gnuplot|screen|tmux|less|man|zsh|fish)$/;
-
 /** Separated by all that stands between words in shells and languages like them. */
 function wordsIn(text: string): readonly string[] {
   return text.split(/[\s"'`;|&<>()[\]{}$!,+]+/).filter((word) => word !== '');
@@ -93,8 +86,7 @@ function wordsOf(words: readonly ShellWord[], input: string): readonly string[] 
 }
 
 /** Clients of databases have commands of their own that name files without quotes. */
-function filesOfDatabase(words: readonly ShellWord[], code: string): readonly string[] {
-  if (!/^(sqlite3|psql|mysql|mariadb)$/.test(programOf(words) ?? '')) return [];
+function filesOfDatabase(code: string): readonly string[] {
   const found = code.matchAll(/(?:^|[\s;])[.\\][a-z]+\s+([^\n;]+)/g);
   return [...found].flatMap((one) => (one[1] ?? '').split(/\s+/));
 }
@@ -110,7 +102,8 @@ function filesOfSed(words: readonly ShellWord[]): readonly string[] {
 
 /** Whether it reads code of another language. */
 export function isForeign(words: readonly ShellWord[]): boolean {
-  return INTERPRETERS.test(programOf(words) ?? '');
+  const { interprets } = factsOf(words);
+  return interprets !== undefined && interprets !== 'transfers';
 }
 
 function foreignCode(words: readonly ShellWord[], input: string): string {

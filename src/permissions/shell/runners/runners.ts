@@ -6,23 +6,10 @@ import { parseOptions } from '../effects/options.js';
 import { ALONE } from '../effects/program.js';
 import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { commandsOfFd, RUNS } from '../programs/find.js';
+import { factsOf, factsOfName } from '../programs/index.js';
 import { ENV, isTransparent, WRAPPER_PROGRAMS } from '../programs/wrappers.js';
 import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
 import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
-import {
-  FEEDERS,
-  FINDERS,
-  LAUNCHERS,
-  LONG_WRAPPER_FLAG,
-  RUNS_VALUE,
-  runsAfter,
-  runsAttached,
-  runsShort,
-  SHELLS,
-  TAKES_OPERAND,
-  WRAPPER_FLAGS,
-  WRAPPERS,
-} from './tables.js';
 
 interface Disguises {
   readonly views: readonly (readonly ShellWord[])[];
@@ -47,7 +34,7 @@ export function disguisesOf(
   const suspects = new Set<string>();
   // What another program may run is no certain code of this command line.
   const program = programOf(words) ?? '';
-  const isLaunched = !isWrapper(program) && !FINDERS.has(program);
+  const isLaunched = !isWrapper(program) && !isFinder(words);
   let opaque: string | undefined;
   views.forEach((view, index) => {
     const code = shellCode(view);
@@ -76,9 +63,8 @@ function innerCommands(
   words: readonly ShellWord[],
   budget: Budget,
 ): readonly (readonly ShellWord[])[] {
-  const program = programOf(words) ?? '';
-  if (FINDERS.has(program)) return foundCommands(words, budget);
-  const from = firstRun(words, program);
+  if (isFinder(words)) return foundCommands(words, budget);
+  const from = firstRun(words);
   if (from === undefined) return runByOptions(words).map((word) => [word, UNKNOWN_WORD]);
   // Each view holds all words behind its own.
   budget.spend((words.length + STEPS_OF_VIEW) * (words.length - from));
@@ -101,8 +87,7 @@ function foundCommands(
     const key = JSON.stringify(command.map(({ value, literal }) => [value, literal]));
     if (found.has(key)) return;
     found.set(key, command);
-    const isFinder = FINDERS.has(programOf(command) ?? '');
-    const inner = isFinder ? launchedBy(command, budget) : innerCommands(command, budget);
+    const inner = isFinder(command) ? launchedBy(command, budget) : innerCommands(command, budget);
     for (const one of inner) take(one);
   };
   for (const command of launchedBy(words, budget)) take(command);
@@ -138,7 +123,7 @@ function withoutNames(words: readonly ShellWord[]): readonly ShellWord[] {
 /** Why it is not known what find or fd runs for the files that it finds. */
 function hiddenInFound(words: readonly ShellWord[], budget: Budget): string | undefined {
   const program = programOf(words) ?? '';
-  if (!FINDERS.has(program)) return undefined;
+  if (!isFinder(words)) return undefined;
   const given =
     program === 'find'
       ? words.flatMap(({ value }, at) => (RUNS.test(value) ? [words.slice(at + 1)] : []))
@@ -157,7 +142,7 @@ function baseOf({ value }: ShellWord): string {
 }
 
 function isFeeder(word: ShellWord): boolean {
-  return FEEDERS.has(baseOf(word));
+  return factsOfName(baseOf(word)).wraps?.feeds === true;
 }
 
 /** What is decided at run time may be `-exec`, and a pattern may fit a file of that name. */
@@ -189,38 +174,42 @@ function isMark(words: readonly ShellWord[], index: number): boolean {
 }
 
 /** From which word on a program may name another one that it runs. */
-function firstRun(words: readonly ShellWord[], program: string): number | undefined {
-  if (isWrapper(program) || LAUNCHERS.has(program)) return 1;
-  const trigger = own(runsAfter, program);
-  if (trigger === undefined) return undefined;
-  const at = words.findIndex((word, index) => index > 0 && trigger.test(word.value));
+function firstRun(words: readonly ShellWord[]): number | undefined {
+  const { wraps, launches, runsAfter } = factsOf(words);
+  if (wraps !== undefined || launches === true) return 1;
+  if (runsAfter === undefined) return undefined;
+  const at = words.findIndex((word, index) => index > 0 && runsAfter.test(word.value));
   return at === -1 ? undefined : at + 1;
 }
 
 function isWrapper(program: string): boolean {
-  // The dynamic linker runs what it is given.
-  return WRAPPERS.has(program) || /^ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*$/.test(program);
+  return factsOfName(program).wraps !== undefined;
 }
+
+function isFinder(words: readonly ShellWord[]): boolean {
+  return factsOf(words).finds === true;
+}
+
+/** Options whose value is run as a command, by whichever program has them. */
+const RUNS_VALUE =
+  /^--(exec|pre|compress-p\w*|to-c\w*|use-comp[\w-]*|rsh|rsh-command|rsync-path|open-files-in-pager|unzip-command|upload-pack|receive-pack|checkpoint-a\w*|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd|sh-exec|filter|sendmail-cmd|(info|new-volume)-script|rmt-command|(pre|post)-invoke)$/;
 
 /** `--exec=x`, `-x x` and `-H'x'`: values that are a program and its arguments, or a piece of shell code. */
 function runByOptions(words: readonly ShellWord[]): readonly ShellWord[] {
-  const program = programOf(words) ?? '';
-  // `tar cIf program x y`: letters without a dash have their values behind them, in their order.
-  if (program === 'tar' && /^[A-Za-z]*[IF]/.test(words[1]?.value ?? '')) return words.slice(2);
+  const { next, attached, leading } = factsOf(words).runsOption ?? {};
+  if (leading?.test(words[1]?.value ?? '') === true) return words.slice(2);
   return words.slice(1).flatMap((word, index) => {
     const [, option = '', value] = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value) ?? [];
-    const short = own(runsAttached, program)?.exec(word.value)?.[1];
-    const attached = RUNS_VALUE.test(option) ? value : short;
-    if (attached !== undefined) return [{ ...word, value: attached }];
-    const isOption =
-      RUNS_VALUE.test(word.value) || own(runsShort, program)?.test(word.value) === true;
+    const given = RUNS_VALUE.test(option) ? value : attached?.exec(word.value)?.[1];
+    if (given !== undefined) return [{ ...word, value: given }];
+    const isOption = RUNS_VALUE.test(word.value) || next?.test(word.value) === true;
     return isOption ? words.slice(index + 2, index + 3) : [];
   });
 }
 
 function shellCode(words: readonly ShellWord[]): GivenCode {
   const program = programOf(words) ?? '';
-  if (SHELLS.has(program)) return codeOfShell(words);
+  if (factsOf(words).shell === true) return codeOfShell(words);
   const from = words[1]?.value === '--' ? 2 : 1;
   if (program === 'eval') return codeOf(words.slice(from), { joined: true });
   if (program === 'trap') return codeOf(words.slice(from, from + 1), { joined: false });
@@ -249,9 +238,10 @@ function splitByEnv(words: readonly ShellWord[]): GivenCode {
 function suspectCode(words: readonly ShellWord[]): readonly string[] {
   const program = programOf(words) ?? '';
   const codes = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
-  if (isWrapper(program) || SHELLS.has(program)) return codes;
+  const { wraps, shell } = factsOf(words);
+  if (wraps !== undefined || shell === true) return codes;
   const run = runByOptions(words);
-  const from = run.length > 0 || program === 'alias' ? 1 : firstRun(words, program);
+  const from = run.length > 0 || program === 'alias' ? 1 : firstRun(words);
   const texts = from === undefined ? [] : textsIn(words.slice(from));
   return [...codes, ...run.map(({ value }) => value), ...texts];
 }
@@ -267,18 +257,19 @@ function textsIn(words: readonly ShellWord[]): readonly string[] {
   });
 }
 
-/** Programs that run what they read, unless they are given a file or code to run instead. */
-const RUNS_INPUT =
-  /^(at|batch|parallel|python[\d.]*|pypy3?|perl|ruby|node|deno|php|lua\w*|Rscript|R|tclsh\d*|osascript)$/;
+/** Whether a program runs commands that it reads: it is given no file or code to run instead. */
+export function readsCommands(words: readonly ShellWord[]): boolean {
+  const { runsInput } = factsOf(words);
+  if (runsInput === undefined) return false;
+  const rest = words.slice(1).filter(({ value }) => value !== '-');
+  if (rest.some(({ value }) => runsInput.unless?.test(value) === true)) return false;
+  return runsInput.bare !== true || rest.every(({ value, literal }) => literal && /^-/.test(value));
+}
 
 function runsInput(words: readonly ShellWord[]): string | undefined {
-  const program = programOf(words) ?? '';
-  const rest = words.slice(1).filter(({ value }) => value !== '-');
-  const isBare = rest.every(({ value, literal }) => literal && /^-(?!-?[cemrpEf])/.test(value));
-  const isTold = program === 'at' || (program === 'crontab' && words[1]?.value === '-');
   // fail-closed: what another command prints is not known.
-  return isTold || (RUNS_INPUT.test(program) && isBare)
-    ? `${program} runs what it reads from another command`
+  return readsCommands(words)
+    ? `${programOf(words)} runs what it reads from another command`
     : undefined;
 }
 
@@ -299,12 +290,20 @@ export function fedCommand(words: readonly ShellWord[]): readonly ShellWord[] | 
 
 /** Whether the word behind an option may be its value; of an option that is not known it may. */
 function mayTakeValue(option: string, wrapper: string): boolean {
-  if (/^(--[\w-]+=|-[a-zA-Z]\d+$|-I.)/.test(option) || LONG_WRAPPER_FLAG.test(option)) return false;
-  const flags = own(WRAPPER_FLAGS, wrapper) ?? '';
+  if (/^(--[\w-]+=|-[a-zA-Z]\d+$|-I.)/.test(option) || LONG_FLAG.test(option)) return false;
+  const flags = factsOfName(wrapper).wraps?.flags ?? '';
   return option.startsWith('--') || ![...option.slice(1)].every((letter) => flags.includes(letter));
 }
 
+/** Long options of wrappers without a value. */
+const LONG_FLAG =
+  /^--(foreground|preserve-status|verbose|null|no-run-if-empty|ignore-environment|non-interactive|preserve-env)?$/;
+
 const NAMED_LATER = 'the name of a command is decided at run time';
+
+function takesOperand(wrapper: string): boolean {
+  return factsOfName(wrapper).wraps?.operand === true;
+}
 
 /** A wrapper whose program is decided at run time. */
 function hiddenHead(words: readonly ShellWord[]): string | undefined {
@@ -312,12 +311,12 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
     return NAMED_LATER;
   }
   const program = programOf(words) ?? '';
-  if (FINDERS.has(program) && words.some(maySplit)) {
+  if (isFinder(words) && words.some(maySplit)) {
     return `${program} may be told at run time to run a command`;
   }
   if (!isWrapper(program)) return undefined;
   let wrapper = program;
-  let mayBeValue = TAKES_OPERAND.test(wrapper);
+  let mayBeValue = takesOperand(wrapper);
   for (const [index, word] of withoutReplaced(words).entries()) {
     if (index === 0) continue;
     if (isMark(words, index)) {
@@ -338,7 +337,7 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
     if (!isOptional && isWrapper(base)) wrapper = base;
     mayBeValue = isOption
       ? mayTakeValue(word.value, wrapper)
-      : wrapper === base && TAKES_OPERAND.test(base);
+      : wrapper === base && takesOperand(base);
   }
   const wrappers = words.filter((word) => isWrapper(baseOf(word)));
   // `xargs env`: the first word of the input is the program. `xargs` alone prints.

@@ -1,6 +1,7 @@
 import { trimEnd } from '../../../lib/text/trim-end.js';
 import { normalise } from '../../../platform/fs/paths.js';
 import { literalWord, nameOf, programOf, type ShellWord, type SimpleCommand } from '../model.js';
+import { factsOfName } from '../programs/index.js';
 
 /** Code that a command gives to a shell, as far as it is known. */
 export interface GivenCode {
@@ -107,12 +108,9 @@ export function gitCode(words: readonly ShellWord[]): readonly string[] {
   return [...stored, ...given, ...aliases].map((text) => text.replace(/^!/, ''));
 }
 
-const KEEPS_NAMES =
-  /^(test|\[|printf|read|unset|let|declare|typeset|local|readonly|export|wait|getopts|mapfile|readarray|complete|compgen|alias)$/;
-
 /** Builtins evaluate the subscript of a name that they are given; some are given code to run later. */
 export function builtinCode(program: string, words: readonly ShellWord[]): readonly string[] {
-  if (!KEEPS_NAMES.test(program)) return [];
+  if (factsOfName(program).names !== true) return [];
   return words.slice(1).flatMap(({ value }, index) => {
     const callback = words[index]?.value === '-C' ? [value] : [];
     const alias = program === 'alias' ? (/=(.*)$/s.exec(value)?.[1] ?? []) : [];
@@ -124,10 +122,12 @@ export function builtinCode(program: string, words: readonly ShellWord[]): reado
 const HOLDS_COMMAND =
   /PAGER$|EDITOR$|^VISUAL$|COMMAND$|^LESS(OPEN|CLOSE)$|^GIT_(EXTERNAL_DIFF|SSH|PROXY_COMMAND)|ASKPASS$|^BROWSER$|_RSH$|^PS[0-4]$|^SHELL$|^GIT_CONFIG_VALUE_\d+$|^LESSEDIT$|^(CC|CXX|CPP|LD|AR|RUSTC)$|^RUSTC_\w*WRAPPER$|_(RUNNER|LINKER)$|script_shell$/;
 
-/** What an assignment in front of a command, or on its own, may make other programs run. */
-export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
-  if (!HOLDS_COMMAND.test(name) || !value.literal) return [];
-  return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...substitutionsIn(value.value)];
+/** What assignments in front of a command, or on their own, may make other programs run. */
+export function codeInAssignments(list: SimpleCommand['assignments']): readonly string[] {
+  return list.flatMap(({ name, value: { value, literal } }) => {
+    if (!HOLDS_COMMAND.test(name) || !literal) return [];
+    return [trimEnd(value, '|').replace(/^[|!]+/, ''), ...substitutionsIn(value)];
+  });
 }
 
 /** What a builtin that declares variables assigns to them. */

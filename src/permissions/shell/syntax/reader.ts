@@ -1,17 +1,4 @@
-import type {
-  AndOr,
-  Assignment,
-  Command,
-  CommandNode,
-  CompoundList,
-  ParameterExpansionPart,
-  Pipeline,
-  Redirection,
-  Script,
-  Statement,
-  SyntaxNode,
-  Word,
-} from 'unbash';
+import type * as sh from 'unbash';
 import { unreachable } from '../../../lib/result.js';
 import type { Budget } from '../../gate/budget.js';
 import {
@@ -27,19 +14,17 @@ import {
 } from '../model.js';
 import { renderShell } from '../render/render.js';
 import { disguisesOf, timeIn } from '../runners/runners.js';
-import { assignedBy, codeInAssignment, viewsAndTargets } from '../runners/shell-code.js';
+import { assignedBy, codeInAssignments, viewsAndTargets } from '../runners/shell-code.js';
 import { differenceFromBash } from './bash-differences.js';
 import { bracedWords } from './brace-words.js';
 import { type Directories, directoriesAfter, launchedIn, union } from './directories.js';
-import { composedIn, isCode } from './evaluated-words.js';
+import { composedIn } from './evaluated-words.js';
 import { survey } from './gated.js';
 import { ownLinkIn } from './own-links.js';
-import { assignedInTurn, localeIn } from './set-variables.js';
-import { fileRedirection, inputOf, readWord, withNumbers } from './words.js';
+import { assignedInTurn, evaluatedAssignment, localeIn } from './set-variables.js';
+import { fileRedirection, inputOf, isInput, readWord, withNumbers } from './words.js';
 
 const DEEPEST_SCRIPT = 8;
-
-type Parser = typeof import('unbash');
 
 /** All that is asked about each command, whatever it is. */
 const STEPS_OF_COMMAND = 400;
@@ -48,7 +33,7 @@ type ReaderPlace = ShellPlace & { readonly budget: Budget };
 
 /** Walks through the syntax of one piece of shell code and collects its commands. */
 export class Reader {
-  readonly #parser: Parser;
+  readonly #parser: typeof sh;
   readonly #place: ReaderPlace;
   readonly #outer: OuterCode;
   readonly #commands: SimpleCommand[] = [];
@@ -62,6 +47,8 @@ export class Reader {
   #piped = false;
   /** That one, where it is a single command. */
   #producer: SimpleCommand | undefined;
+  /** How many structures with an input are around the command. */
+  #inputs = 0;
   /** The `time` in front of what comes next. */
   #timed: readonly ShellWord[] | undefined;
   /** Where the command is whose words are being read: a substitution in them runs there. */
@@ -69,7 +56,7 @@ export class Reader {
   #opaque: string | undefined;
   #complex: string | undefined;
 
-  constructor(parser: Parser, place: ReaderPlace, outer: OuterCode = OUTERMOST) {
+  constructor(parser: typeof sh, place: ReaderPlace, outer: OuterCode = OUTERMOST) {
     this.#parser = parser;
     this.#place = place;
     this.#outer = outer;
@@ -96,15 +83,10 @@ export class Reader {
     if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
     this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
     const rendering = renderShell(code, script, this.#parser, this.#place.budget);
-    return {
-      commands: this.#commands,
-      opaque: this.#opaque,
-      complex: this.#complex,
-      rendering,
-    };
+    return { commands: this.#commands, opaque: this.#opaque, complex: this.#complex, rendering };
   }
 
-  #script(script: Script, directories: Directories): void {
+  #script(script: sh.Script, directories: Directories): void {
     const outer = this.#source;
     this.#source = script.source ?? outer;
     this.#statements(script.commands, directories);
@@ -112,7 +94,7 @@ export class Reader {
   }
 
   /** A command of a list may fail and the next runs all the same, where the first began. */
-  #statements(statements: readonly Statement[], directories: Directories): Directories {
+  #statements(statements: readonly sh.Statement[], directories: Directories): Directories {
     let at = directories;
     for (const { command } of statements) {
       const after =
@@ -123,7 +105,7 @@ export class Reader {
   }
 
   /** Where it may be at the end: behind `&&` all in front has succeeded, behind `||` it has failed. */
-  #andOr({ commands, operators }: AndOr, directories: Directories): Directories {
+  #andOr({ commands, operators }: sh.AndOr, directories: Directories): Directories {
     let succeeded = directories;
     let failed: Directories = [];
     commands.forEach((command, index) => {
@@ -141,7 +123,7 @@ export class Reader {
     return union(succeeded, failed);
   }
 
-  #pipelineOrNode(node: Pipeline | CommandNode, directories: Directories): Directories {
+  #pipelineOrNode(node: sh.Pipeline | sh.CommandNode, directories: Directories): Directories {
     if (node.type !== 'Pipeline') return this.#node(node, directories);
     const outer = this.#timed;
     this.#timed = timeIn(node) ?? outer;
@@ -151,7 +133,7 @@ export class Reader {
     return after;
   }
 
-  #parts(parts: readonly CommandNode[], directories: Directories): Directories {
+  #parts(parts: readonly sh.CommandNode[], directories: Directories): Directories {
     const [only] = parts;
     if (parts.length === 1 && only !== undefined) return this.#node(only, directories);
     // Each part of a pipeline is a shell of its own.
@@ -164,12 +146,19 @@ export class Reader {
     return directories;
   }
 
-  #node(node: CommandNode, directories: Directories): Directories {
+  #node(node: sh.CommandNode, directories: Directories): Directories {
     this.#here = directories;
-    if (node.type !== 'Command') this.#piped = false;
+    if (node.type === 'Command') return this.#command(node, directories);
+    const isFed = this.#piped || (node.type === 'Redirected' && node.redirects.some(isInput));
+    this.#piped = false;
+    if (isFed) this.#inputs++;
+    const after = this.#structure(node, directories);
+    if (isFed) this.#inputs--;
+    return after;
+  }
+
+  #structure(node: Exclude<sh.CommandNode, sh.Command>, directories: Directories): Directories {
     switch (node.type) {
-      case 'Command':
-        return this.#command(node, directories);
       case 'Redirected':
         this.#push({ words: [], redirections: this.#redirections(node.redirects), directories });
         return this.#node(node.command, directories);
@@ -213,19 +202,19 @@ export class Reader {
     }
   }
 
-  #group(list: CompoundList, directories: Directories): Directories {
+  #group(list: sh.CompoundList, directories: Directories): Directories {
     this.#groups++;
     const after = this.#list(list, directories);
     this.#groups--;
     return after;
   }
 
-  #list(list: CompoundList, directories: Directories): Directories {
-    return this.#statements(list.commands, directories);
+  #list({ commands }: sh.CompoundList, directories: Directories): Directories {
+    return this.#statements(commands, directories);
   }
 
   /** A body may run often: if it changes the directory, the final one is unknown. */
-  #loop(lists: readonly CompoundList[], directories: Directories): Directories {
+  #loop(lists: readonly sh.CompoundList[], directories: Directories): Directories {
     const before = this.#moves;
     let at = directories;
     const first = this.#commands.length;
@@ -239,30 +228,24 @@ export class Reader {
   }
 
   /** A loop sets its variable as an assignment would: `for PATH in …` decides which programs run. */
-  #setInTurn(name: string, list: readonly Word[], directories: Directories): void {
+  #setInTurn(name: string, list: readonly sh.Word[], directories: Directories): void {
     const read = list.map((word) => this.#word(word));
     const assignments = assignedInTurn(name, read);
-    if (assignments.length === 0) return;
-    this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
+    if (assignments.length > 0)
+      this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
   }
 
   /** `${NAME:=value}` assigns like `NAME=value`. */
-  #setByExpansion(
-    { parameter, operation }: ParameterExpansionPart,
-    directories: Directories,
-  ): void {
-    if (operation?.type !== 'Default' || !operation.operator.endsWith('=')) return;
-    const { home } = this.#place;
+  #setByExpansion({ parameter, operation: set }: sh.ParameterExpansionPart, at: Directories): void {
+    if (set?.type !== 'Default' || !set.operator.endsWith('=')) return;
     // The traversal visits what is nested in the value.
-    const nested = (): void => {};
-    const context = { home, cwd: this.#cwd, assigned: this.#assigned, nested };
-    const assignments = [{ name: parameter, value: readWord(operation.operand, context) }];
-    this.#push({ words: [], assignments, redirections: [], directories });
+    const assignments = [{ name: parameter, value: this.#word(set.operand, () => {}) }];
+    this.#push({ words: [], assignments, redirections: [], directories: at });
   }
 
   /** Any other structure: its commands are found, their directory is not followed. */
-  #inside(node: SyntaxNode, directories?: Directories): undefined {
-    const visit = (child: SyntaxNode): void => {
+  #inside(node: sh.SyntaxNode, directories?: Directories): undefined {
+    const visit = (child: sh.SyntaxNode): void => {
       if (child.type === 'ParameterExpansion') this.#setByExpansion(child, directories);
       if (child.type === 'Script') this.#script(child, directories);
       else if (child.type === 'Statement') this.#statements([child], directories);
@@ -272,13 +255,12 @@ export class Reader {
         visit(child.command);
       } else this.#parser.forEachChild(child, visit);
     };
-    if (node.type === 'ParameterExpansion') this.#setByExpansion(node, directories);
-    if (node.type === 'Command' || node.type === 'Redirected') visit(node);
+    if (/^(Command|Redirected|ParameterExpansion)$/.test(node.type)) visit(node);
     else this.#parser.forEachChild(node, visit);
     return undefined;
   }
 
-  #command(command: Command, directories: Directories): Directories {
+  #command(command: sh.Command, directories: Directories): Directories {
     this.#visited++;
     this.#here = directories;
     const isPiped = this.#piped;
@@ -288,11 +270,9 @@ export class Reader {
     this.#piped = false;
     const given: ShellWord[] = [];
     if (command.name !== undefined) given.push(...this.#words(command.name));
-    const assignments: { name: string; value: ShellWord }[] = [];
-    for (const item of command.prefix) {
-      if (item.type !== 'Assignment') continue;
-      assignments.push({ name: item.name, value: this.#value(item) });
-    }
+    const assignments = command.prefix.flatMap((item) =>
+      item.type === 'Assignment' ? [{ name: item.name, value: this.#value(item) }] : [],
+    );
     for (const item of command.args) {
       if (item.type === 'Word') given.push(...this.#words(item));
       else {
@@ -322,35 +302,33 @@ export class Reader {
     const size = words.length + redirections.length + assignments.length;
     // Operands are compared with options and with each other: that may cost the square of their number.
     budget.spend(STEPS_OF_COMMAND + size ** 2 / 10);
-    const piped = command.piped === true;
-    const found = disguisesOf(words, { piped, budget });
-    const { views: seen, scripts, suspects, opaque } = found;
+    const inherits = this.#inputs > 0 ? true : undefined;
+    const piped = command.piped === true || inherits === true;
+    const { views: seen, scripts, suspects, opaque } = disguisesOf(words, { piped, budget });
     this.#opaque ??= opaque ?? localeIn(command);
-    const set = [...assignments, ...seen.flatMap(assignedBy)];
-    const assigned = set.flatMap(({ name, value }) => codeInAssignment(name, value));
-    // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
-    const counted = assignments.find(({ name, value }) => isCode(name, value));
-    if (counted !== undefined) {
-      this.#opaque ??= `the value of ${counted.name} may be run as code`;
-    }
+    this.#opaque ??= evaluatedAssignment(assignments);
+    const assigned = codeInAssignments([...assignments, ...seen.flatMap(assignedBy)]);
     const directories = launchedIn(seen, command.directories);
     const inner = [...suspects, ...assigned].flatMap((code) => this.#viewsIn(code, directories));
-    const views = [...seen, ...inner];
     const grouped = this.#groups > 0;
     // What `trap` is given runs later, wherever the shell is then.
     const runsLater = seen.some((view) => nameOf(view) === 'trap');
     const given = { assignments: [], raw: '', input: '', grouped, timed: this.#timed };
-    this.#commands.push({ ...given, ...command, directories, views });
+    this.#commands.push({
+      ...given,
+      ...command,
+      directories,
+      views: [...seen, ...inner],
+      inherits,
+    });
     for (const script of scripts) this.#code(script, runsLater ? undefined : directories);
   }
 
-  /** Code in a string that another shell will read. */
+  /** Code in a string for another shell. */
   #code(code: string, directories: Directories): void {
     const inner = this.#inner(directories)?.read(code, directories);
-    if (inner === undefined) {
-      this.#opaque ??= 'its code is nested too deeply';
-      return;
-    }
+    this.#opaque ??= inner === undefined ? 'its code is nested too deeply' : undefined;
+    if (inner === undefined) return;
     this.#commands.push(...inner.commands);
     this.#opaque ??= inner.opaque;
     // fail-closed: another shell reads this text as it is.
@@ -382,53 +360,42 @@ export class Reader {
     return moved ? undefined : this.#place.cwd;
   }
 
-  #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
+  #redirections(list: readonly sh.Redirection[]): readonly ShellRedirection[] {
     return list.map((redirection): ShellRedirection => {
       if (redirection.type === 'HereDoc') {
         for (const part of redirection.body.parts ?? []) this.#nested(part);
         // What the shell expands is not what is read here.
-        if (redirection.delimiter?.quoted !== true) {
-          this.#complex ??= 'it is given text that the shell expands';
-        }
+        const isExpanded = redirection.delimiter?.quoted !== true;
+        if (isExpanded) this.#complex ??= 'it is given text that the shell expands';
         return { access: 'none' };
       }
-      const target =
-        redirection.target === undefined ? undefined : this.#target(redirection.target);
-      if (redirection.type === 'HereString') {
-        if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
-        return { access: 'none' };
-      }
-      return fileRedirection(redirection, target);
+      const { target: word } = redirection;
+      const words = word === undefined ? [] : this.#words(word);
+      const target = word !== undefined && words.length > 1 ? this.#word(word) : words[0];
+      if (redirection.type !== 'HereString') return fileRedirection(redirection, target);
+      if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
+      return { access: 'none' };
     });
   }
 
-  #value({ value }: Assignment): ShellWord {
+  #value({ value }: sh.Assignment): ShellWord {
     if (value.type === 'Word') return this.#word(value);
     for (const element of value.elements) this.#word(element);
     return UNKNOWN_WORD;
   }
 
   /** Braces make several words of one. */
-  #words(word: Word): readonly ShellWord[] {
+  #words(word: sh.Word): readonly ShellWord[] {
     return bracedWords(word) ?? [this.#word(word)];
   }
 
-  #target(word: Word): ShellWord {
-    const [first, ...more] = bracedWords(word) ?? [];
-    return first !== undefined && more.length === 0 ? first : this.#word(word);
-  }
-
-  #word(word: Word): ShellWord {
-    return readWord(word, {
-      home: this.#place.home,
-      cwd: this.#cwd,
-      assigned: this.#assigned,
-      nested: (node) => this.#nested(node),
-    });
+  #word(word: sh.Word, nested = (node: sh.SyntaxNode): void => this.#nested(node)): ShellWord {
+    const { home } = this.#place;
+    return readWord(word, { home, cwd: this.#cwd, assigned: this.#assigned, nested });
   }
 
   /** Substitutions inside a word. */
-  #nested(node: SyntaxNode): void {
+  #nested(node: sh.SyntaxNode): void {
     const here = this.#here;
     this.#inside(node, here);
     this.#here = here;

@@ -89,6 +89,13 @@ export function assignedInTurn(
   return (values.length === 0 ? [literalWord('')] : values).map((value) => ({ name, value }));
 }
 
+/** Why one of these values may be run by the shell itself. */
+export function evaluatedAssignment(assignments: SimpleCommand['assignments']): string | undefined {
+  // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
+  const found = assignments.find(({ name, value }) => isCode(name, value));
+  return found === undefined ? undefined : `the value of ${found.name} may be run as code`;
+}
+
 /** Why a command may make the shell read the next line in other characters than it was judged in. */
 export function localeIn({
   words,

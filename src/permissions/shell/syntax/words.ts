@@ -147,6 +147,11 @@ export function inputOf(redirections: readonly Redirection[]): string {
     .join('\n');
 }
 
+/** Whether it gives a structure something to read. */
+export function isInput(one: Redirection): boolean {
+  return one.type !== 'Redirect' || one.operator.startsWith('<');
+}
+
 /** What a redirection to or from a file does. */
 export function fileRedirection(
   { operator }: Redirect,
