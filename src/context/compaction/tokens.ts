@@ -57,20 +57,26 @@ export function createTokenMeter(fixedTokens: number): TokenMeter {
   let scale = 1;
   /** The provider's last count, and our estimate for the same messages. */
   let counted: { tokens: number; estimated: number; messages: readonly Message[] } | undefined;
+  /** Estimates only what came after the messages that were counted, where the conversation goes on from those. */
+  const sizeOf = (messages: readonly Message[]): { estimated: number; goesOn: boolean } => {
+    const goesOn = counted?.messages.every((message, at) => messages[at] === message) === true;
+    const before = goesOn && counted !== undefined ? counted : { estimated: 0, messages: [] };
+    const added = estimateMessages(messages.slice(before.messages.length));
+    return { estimated: before.estimated + added, goesOn };
+  };
   return {
     reported(usage, messages) {
       const tokens = tokensInContext(usage);
       // Some servers count nothing.
       if (tokens === 0) return;
-      const estimated = estimateMessages(messages);
+      const { estimated } = sizeOf(messages);
       counted = { tokens, estimated, messages: [...messages] };
       const expected = fixedTokens + estimated;
       if (expected > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
     },
     used(messages) {
-      const estimated = estimateMessages(messages);
-      const goesOn = counted?.messages.every((message, at) => messages[at] === message);
-      return counted === undefined || goesOn === false
+      const { estimated, goesOn } = sizeOf(messages);
+      return counted === undefined || !goesOn
         ? Math.ceil((fixedTokens + estimated) * scale)
         : counted.tokens + Math.ceil((estimated - counted.estimated) * scale);
     },
