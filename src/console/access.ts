@@ -2,6 +2,7 @@ import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { messageOf, PortcullisError } from '../errors.js';
+import { Queue } from '../lib/queue.js';
 import { sha256 } from '../platform/hash.js';
 
 /** Each role includes those before it: read, answer questions, steer sessions and change things. */
@@ -24,6 +25,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const TOKEN_HOURS = 12;
 const FAILURE_MS = 1_000;
+const MOST_WAITING = 20;
 const CODE_MS = 60_000;
 const LEAST_PASSWORD = 12;
 const ADD_USER = 'portcullis console --add-user <name>:<role> prints a line for it';
@@ -35,6 +37,8 @@ export class Access {
   readonly #users: ReadonlyMap<string, { readonly role: Role; readonly hash: string }> | undefined;
   readonly #proxySecret: string | undefined;
   readonly #signedIn = new Map<string, { readonly person: Person; readonly until: number }>();
+  readonly #attempts = new Queue();
+  #waiting = 0;
   #lastFailure = 0;
   #code: { readonly text: string; readonly until: number } | undefined;
 
@@ -58,8 +62,20 @@ export class Access {
     return known !== undefined && Date.now() < known.until ? known.person : undefined;
   }
 
-  /** Exchanges a password for a token. A failed attempt delays the next ones. */
+  /** Exchanges a password for a token. A failed attempt delays the next ones, also those made at the same time. */
   async signIn(name: string, password: string): Promise<{ readonly token: string } & Person> {
+    if (this.#waiting >= MOST_WAITING) {
+      throw new PortcullisError('denied', 'too many people sign in at this moment');
+    }
+    this.#waiting++;
+    try {
+      return await this.#attempts.add(() => this.#checkPassword(name, password));
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #checkPassword(name: string, password: string): ReturnType<Access['signIn']> {
     const wait = this.#lastFailure + FAILURE_MS - Date.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const user = this.#users?.get(name);

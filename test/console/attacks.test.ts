@@ -260,6 +260,26 @@ describe('people who sign in', () => {
     await shared.close();
   });
 
+  it('guess no faster by trying many passwords at the same time', async () => {
+    const file = project.at('guessed-users');
+    writeFileSync(file, `${userLine('vera', 'viewer', 'correct horse battery')}\n`, {
+      mode: 0o600,
+    });
+    const access = new Access({ passwordFile: file });
+    const guesses = Array.from({ length: 25 }, (_, n) =>
+      access.signIn('vera', `guess ${n}`).then(
+        () => 'signed in',
+        (thrown: Error) => thrown.message,
+      ),
+    );
+    // The first is checked; those behind the longest queue are turned away before it.
+    expect(await guesses[24]).toContain('too many people');
+    expect(await Promise.race(guesses.slice(0, 20))).toContain('is wrong');
+    expect(await Promise.race(guesses.slice(1, 20).concat(Promise.resolve('waiting')))).toBe(
+      'waiting',
+    );
+  });
+
   it('are not known from a header without the secret of the proxy', () => {
     const file = project.at('secret');
     writeFileSync(file, 's'.repeat(40), { mode: 0o600 });
