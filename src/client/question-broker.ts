@@ -91,10 +91,6 @@ export class QuestionBroker {
     }
   }
 
-  canAnswer(kind: QuestionKind): boolean {
-    return [...this.#clients].some(({ answers }) => answers.includes(kind));
-  }
-
   /** This client has no answer to give; the question stays open for others. */
   decline(
     id: string,

@@ -1,9 +1,9 @@
-/** Lets everything else that waits have its turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Longest stretch that long work may keep everybody else waiting. */
+/** Resolves once all other pending work had its turn. */
+export { nextTurn };
+
+/** Longest stretch for which long work may block other work. */
 const SLICE_MS = 4;
 
 /** Divides long work into short stretches. */
@@ -15,7 +15,7 @@ export class Turns {
     return performance.now() >= this.#until;
   }
 
-  /** Returns at once while the stretch lasts. */
+  /** Lets other work run once the stretch is used up. */
   async pause(): Promise<void> {
     if (!this.isOver()) return;
     await nextTurn();
