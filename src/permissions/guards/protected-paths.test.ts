@@ -19,6 +19,8 @@ describe('protected names', () => {
     'git~1/config',
     '.g\u200cit/config',
     '.ｇｉｔ/config',
+    '.hg/hgrc',
+    '.Rprofile',
     '.vscode/tasks.json',
     '.vscode/settings.json',
     '.idea/workspace.xml',

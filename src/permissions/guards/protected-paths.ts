@@ -9,7 +9,7 @@ import type { Rule } from '../rules/rule.js';
 const DIRECTORIES = wordSet(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
   .portcullis .cursor .codex .gemini .roo .zed .fleet .nova .codeium .windsurf .continue .aider .cline
   .clinerules .amp .kiro .kilocode .augment .amazonq .junie .qwen .opencode .goose .trae .copilot
-  .bundle .gradle .mise .ssh .gnupg .aws .kube .githooks`);
+  .bundle .gradle .mise .hg .ssh .gnupg .aws .kube .githooks`);
 
 /** The same below `.config`. */
 const CONFIGURED = wordSet(
@@ -26,7 +26,7 @@ const FILES =
   gradle-wrapper.properties maven-wrapper.properties .devcontainer.json .ripgreprc pyrightconfig.json
   .mcp.json .claude.json .aider.conf.yml .cursorrules .windsurfrules .roomodes .mise.toml mise.toml
   .pypirc pip.conf .condarc .gemrc .curlrc .wgetrc .netrc .vimrc .exrc .nvimrc .dir-locals.el .emacs
-  .tmux.conf .screenrc .gdbinit .lldbinit .pdbrc .psqlrc .sqliterc .irbrc .pryrc .terraformrc
+  .tmux.conf .screenrc .gdbinit .lldbinit .pdbrc .psqlrc .sqliterc .irbrc .pryrc .rprofile .renviron .hgrc .terraformrc
   sitecustomize.py usercustomize.py`);
 
 const START_UP =
