@@ -9,7 +9,7 @@ export async function cliReference(): Promise<string> {
   const active = FLAGS.filter((flag) => flag.notYet === undefined);
   const later = FLAGS.filter((flag) => flag.notYet !== undefined);
   return page('Command line', '`src/cli`', [
-    'How a run behaves is told in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
+    'How a run behaves is described in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
     '## Commands',
     'A command is a reserved first word; what is no command, or follows `--`, is a prompt. `--help` describes the arguments and options of each.',
     table(['command', 'what it does', 'options'], await commandRows()),

@@ -103,7 +103,7 @@ const ROLES: Readonly<Record<HookEventFacts['role'], readonly [string, string, s
     'refuses',
   ],
   block: ['holds things up', 'lets things pass, with a warning', 'passes, with a warning'],
-  observe: ['does nothing', 'is told, and changes nothing', 'is told'],
+  observe: ['does nothing', 'is reported and changes nothing', 'is reported'],
 };
 
 /** docs/reference/hooks.md: every event with what its hooks are told and may answer. */

@@ -30,7 +30,7 @@ export async function toolReference(): Promise<string> {
     return [link, tool.kind, offered(tool.name), beside, (tool.aliases ?? []).join(', ')];
   });
   return page('Tools', '`src/protocol/tools.schema.ts` and `src/tools/builtin`', [
-    'What tools have in common is told in [tools.md](../tools.md). The text of each tool is what the model reads.',
+    'What tools have in common is described in [tools.md](../tools.md). The text of each tool is what the model reads.',
     table(['tool', 'kind', 'offered', 'runs beside others', 'also called'], rows),
     'Offered "on request": when `--tools` or an allow rule names the tool, or with `CLAUDE_CODE_ENABLE_TASKS=1`.',
     ...tools.flatMap(({ name, definition }) => [

@@ -81,7 +81,7 @@ export const WebFetch = z.strictObject({
 
 export const Agent = z.strictObject({
   description: z.string().describe('The task in 3-5 words'),
-  prompt: z.string().describe('The task; all that the agent is told'),
+  prompt: z.string().describe('The task; the agent sees nothing else'),
   subagent_type: z.string().optional().describe('Which agent; default: general-purpose'),
   model: z.string().optional().describe('sonnet, opus, haiku or a full name'),
   effort: z.string().optional().describe('low, medium, high or max'),
@@ -100,7 +100,7 @@ export const SendMessage = z.strictObject({
 
 /** SendMessage where there is a team: requests and answers besides words. */
 export const TeamMessage = z.strictObject({
-  to: z.string().describe('A teammate, team-lead, an agent id, or * for everybody'),
+  to: z.string().describe('A teammate, team-lead, an agent id, or * for all members'),
   message: z.union([
     z.string(),
     z.strictObject({

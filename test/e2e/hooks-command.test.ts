@@ -145,7 +145,7 @@ describe('portcullis hooks list', () => {
       { if: 'Bash(git *)', once: true, name: 'git only', notes: [] },
       { matcher: 'Write', persistent: true, failure: 'refuses' },
       { matcher: 'Edit', agents: 'reviewer', kind: 'prompt', timeoutMs: 30_000, failure: 'passes' },
-      { event: 'Stop', async: true, failure: 'is told', notes: [expect.any(String)] },
+      { event: 'Stop', async: true, failure: 'is reported', notes: [expect.any(String)] },
       { event: 'TeammateIdle', failure: 'passes' },
     ]);
     const { stdout } = hooks(['list', '--trust']);

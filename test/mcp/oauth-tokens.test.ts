@@ -91,7 +91,7 @@ describe('where nobody can sign in', () => {
     expect(failure).toEqual({
       kind: 'needs-auth',
       message:
-        'MCP server "my tools" needs you to sign in: nobody has done so yet. Run: portcullis mcp auth \'my tools\'',
+        'MCP server "my tools" needs you to sign in: there is no sign-in yet. Run: portcullis mcp auth \'my tools\'',
     });
     expect(rig.server.requests.map(({ path }) => path)).toEqual(['/mcp']);
   });

@@ -36,7 +36,8 @@ export const MCP_CONFIG_OPTION: OptionSpec = {
 
 export const SCOPE_OPTION: OptionSpec = {
   flags: '-s, --scope <scope>',
-  description: 'For you in this project, for everybody in it (.mcp.json), or for you everywhere.',
+  description:
+    'For you in this project, for all who work in it (.mcp.json), or for you everywhere.',
   choices: ['local', 'project', 'user'],
 };
 

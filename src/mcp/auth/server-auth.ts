@@ -116,7 +116,7 @@ export class ServerAuth {
     const isHeadless = agent === undefined && machine === undefined;
     const since = isHeadless ? await this.#memory.since(this.#key) : undefined;
     if (since !== undefined && this.#now() - since < AUTH_MEMORY_MS) {
-      await this.#refuse(needsAuth(this.#declaration.name, 'nobody has done so yet'));
+      await this.#refuse(needsAuth(this.#declaration.name, 'there is no sign-in yet'));
     }
     const isDue = since !== undefined || (tokens !== undefined && isExpired(tokens, this.#now()));
     if (isDue && tokens?.refreshToken !== undefined) {
@@ -138,7 +138,7 @@ export class ServerAuth {
     // Another request or program obtained a new token in the meantime.
     if (current !== undefined && current !== used) return;
     if (this.#obtainedAt !== undefined && this.#now() - this.#obtainedAt < FRESH_MS) return;
-    let reason = 'nobody has done so yet';
+    let reason = 'there is no sign-in yet';
     if (stored?.tokens?.refreshToken !== undefined) {
       const renewed = await this.#renew(used);
       if (renewed.ok) return;

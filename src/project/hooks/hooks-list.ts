@@ -20,7 +20,7 @@ import type { ProjectPlaces } from '../places.js';
 import type { Project } from '../project.js';
 import { type ConfigProblem, fatalOf } from '../settings.js';
 
-export type FailureEffect = 'refuses' | 'passes' | 'is told';
+export type FailureEffect = 'refuses' | 'passes' | 'is reported';
 
 /** A hook in force, as `portcullis hooks list --json` prints it. */
 export interface ListedHook
@@ -138,7 +138,7 @@ function listed(
 }
 
 function failureOf(hook: Hook): FailureEffect {
-  if (hook.role === 'observe' || runsBeside(hook.handler)) return 'is told';
+  if (hook.role === 'observe' || runsBeside(hook.handler)) return 'is reported';
   return hook.onFailure === 'block' ? 'refuses' : 'passes';
 }
 

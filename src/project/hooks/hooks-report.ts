@@ -94,7 +94,7 @@ function title(hook: ListedHook, cwd: string): string {
 const EFFECTS: Readonly<Record<FailureEffect, string>> = {
   refuses: 'refuses',
   passes: 'blocks nothing, with a warning',
-  'is told': 'is only reported',
+  'is reported': 'is only reported',
 };
 
 /** What each failure does: `exit code 1 blocks nothing, with a warning; a crash by signal or a timeout refuses`. */

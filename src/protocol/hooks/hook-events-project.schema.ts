@@ -183,7 +183,7 @@ export const PROJECT_EVENTS = {
     role: 'gate',
     matcherField: 'mcp_server_name',
     kinds: PLAIN,
-    when: 'when an MCP server asks for input, before anybody else is asked',
+    when: 'when an MCP server asks for input, before a person is asked',
     no: 'the question is declined',
     input: {
       ...elicitation,

@@ -108,7 +108,7 @@ export const TOOL_EVENTS = {
       reason: is(text(), 'Why it was refused.', 'the rule Bash(npm *) refuses it'),
       mcp_server: mcpServer,
     },
-    output: { retry: may(flag(), 'true: the model may try again, and is told so.') },
+    output: { retry: may(flag(), 'true: the model may try again, and the refusal says so.') },
   }),
   PostToolUse: defineHookEvent({
     role: 'block',
