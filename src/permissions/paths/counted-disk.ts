@@ -1,5 +1,10 @@
+import type { FileSystem } from '../../platform/fs/fs.js';
 import type { Budget } from '../gate/budget.js';
-import type { PathFileSystem } from './paths.js';
+
+export type PathFileSystem = Pick<
+  FileSystem,
+  'realPath' | 'list' | 'lstat' | 'readText' | 'readBytes'
+>;
 
 /** What the system is asked about a path takes as long as so many steps of our own. */
 export const STEPS_OF_LOOK = 100;

@@ -1,15 +1,16 @@
 import { systemCodeOf } from '../../errors.js';
-import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
+import type { FileStat } from '../../platform/fs/fs.js';
 import { dirname, isInside, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings, TouchedPath } from '../../tools/tool.js';
 import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
 import type { ProjectChoice } from '../shell/effects/facts.js';
-import { countedDisk } from './counted-disk.js';
+import { countedDisk, type PathFileSystem } from './counted-disk.js';
 import { filesFitting } from './file-patterns.js';
 import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 
 export type { PathSpellings } from '../../tools/tool.js';
+export type { PathFileSystem } from './counted-disk.js';
 
 export interface PathJudge {
   spell(path: string): Promise<PathSpellings>;
@@ -31,11 +32,6 @@ export interface PathJudge {
   /** What the judgement may still take. */
   readonly budget: Budget;
 }
-
-export type PathFileSystem = Pick<
-  FileSystem,
-  'realPath' | 'list' | 'lstat' | 'readText' | 'readBytes'
->;
 
 /** Where a call works, as far as paths are concerned. */
 interface JudgedPlace {

@@ -190,7 +190,6 @@ export class Reader {
         }
         return undefined;
       case 'Function':
-        return this.#inside(node.body);
       case 'Coproc':
         return this.#inside(node.body);
       case 'ArithmeticFor':
