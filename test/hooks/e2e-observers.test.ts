@@ -95,7 +95,7 @@ function sentTo({ requests, project }: Session): readonly string[] {
 /** Leaves out the notice that a server has connected after the start, as it does on a busy machine. */
 function withoutLate(_key: string, value: unknown): unknown {
   if (!Array.isArray(value)) return value;
-  return value.filter(({ text }) => !String(text).startsWith('<system-reminder>\nMore tools of'));
+  return value.filter((part) => !String(part?.text).startsWith('<system-reminder>\nMore tools of'));
 }
 
 describe('callbacks of a host that fail where they are no guards', () => {
