@@ -1,5 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { workspaceFence } from '../../src/permissions/guards/workspace/fence.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { gateRig, type Rig } from '../support/gate-rig.js';
 
@@ -122,6 +127,7 @@ describe('protected files that a command writes', () => {
     "awk '{ print > FILENAME }' .mcp.json",
     'node x.js .git/config',
     'python3 x.py .mcp.json',
+    'socat - OPEN:.git/config,creat',
   ])('are asked about: %s', async (command) => {
     expect(await free().bash(command)).toBe('asks');
   });
@@ -139,4 +145,59 @@ describe('protected files that a command writes', () => {
   ])('are not meant: %s', async (command) => {
     expect(await free().bash(command)).toBe('runs');
   });
+});
+
+describe('programs that start a denied one', () => {
+  const denied = (): Rig => rig({ allow: ['Bash'], deny: ['Bash(rm:*)'] });
+
+  it.each([
+    "printf 'a:\\n\\trm a\\n' | make -f -",
+    "view +':!rm a'",
+    'ip netns exec n rm a',
+    'systemd-inhibit rm a',
+    'schroot -- rm a',
+    'pyenv exec rm a',
+    'volta run rm a',
+    'cmake -E env rm a',
+  ])('are not allowed: %s', async (command) => {
+    expect(await denied().bash(command)).not.toBe('runs');
+  });
+
+  it.each(['make -f Makefile', 'ip addr', 'pyenv versions', 'cmake -S . -B build', 'view a.txt'])(
+    'are allowed for other work: %s',
+    async (command) => {
+      expect(await denied().bash(command)).toBe('runs');
+    },
+  );
+});
+
+describe('links of a working tree that lead to the main checkout', () => {
+  const fenced = (): Rig => {
+    const { directory, home } = project;
+    const workspace = path.join(directory, 'sub');
+    return gateRig({
+      cwd: workspace,
+      home,
+      allow: ['Bash'],
+      agent: { ...MAIN_AGENT, path: 'main/w#1', type: 'w', workspace, isolation: 'worktree' },
+      guards: [workspaceFence({ fs: nodeFileSystem, projectDir: directory })],
+    });
+  };
+  beforeAll(() => symlinkSync('..', path.join(project.directory, 'sub/up')));
+
+  it.each([
+    "sed 'w up/new' f",
+    'awk \'{ print > "up/new" }\' f',
+    `python3 -c "open('up/new', 'w')"`,
+    "vim -c 'w up/new' f",
+  ])('are not written through by code: %s', async (command) => {
+    expect(await fenced().bash(command)).not.toBe('runs');
+  });
+
+  it.each(["sed 'w new' f", 'awk \'{ print > "deep/new" }\' f', `python3 -c "open('new', 'w')"`])(
+    'do not matter for names inside: %s',
+    async (command) => {
+      expect(await fenced().bash(command)).toBe('runs');
+    },
+  );
 });

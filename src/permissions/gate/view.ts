@@ -189,7 +189,9 @@ function filesOf(command: SimpleCommand, budget: Budget): { wanted: Wanted[]; un
     add('read', use.reads);
     add('write', use.writes);
     const open = unknownProgram(view);
-    if (open !== undefined) add('mayWrite', possibleFileUse(open).reads);
+    if (open !== undefined) {
+      add('mayWrite', [...possibleFileUse(open).reads, ...attachedNames(open)]);
+    }
     if (use.unknown) {
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
     }

@@ -108,7 +108,7 @@ const WRITING =
   /writ|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
 /** By which code shows that it has patterns of files, or commands with such. */
 const GLOBS = /glob|\bDir\b|fnmatch|system|exec|spawn|popen|subprocess|`|<\./i;
-const EDITORS = /^(vim?|n?vim|ex|ed|emacs)$/;
+const EDITORS = /^([gr]?vim|r?view|n?vim|vi|vimdiff|ex|ed|emacs)$/;
 
 /** Whether it is code of another language that may do more than look. */
 export function isWritingCode(words: readonly ShellWord[], input: string): boolean {

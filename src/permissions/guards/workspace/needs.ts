@@ -11,6 +11,7 @@ import {
   type SimpleCommand,
   UNKNOWN_WORD,
 } from '../../shell/model.js';
+import { filesInForeignCode } from '../../shell/runners/foreign-code.js';
 import { disguisesOf, unwrapForGrant } from '../../shell/runners/runners.js';
 import { cdTarget } from '../../shell/syntax/directories.js';
 import { fedNames } from './fed-names.js';
@@ -218,8 +219,10 @@ async function* needsOfWriter(words: Words, command: SimpleCommand, line: Line):
   const candidates = values.flatMap(pathCandidates);
   const texts = [...values.filter((value) => isCode || /\s/.test(value))];
   const mentioned = [...texts, ...(isCode ? [command.input] : [])].flatMap(pathsInText);
+  // A name in quotes may be a link that leads elsewhere.
+  const quoted = filesInForeignCode(words, command.input).filter((name) => /^[\w.@-]/.test(name));
   const paths = isCode
-    ? await existing([...candidates, ...mentioned], line)
+    ? await existing([...candidates, ...mentioned, ...quoted], line)
     : [...candidates, ...(await existing(mentioned, line))];
   yield { access: 'write', paths, patterns };
 }

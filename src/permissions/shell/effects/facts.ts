@@ -82,6 +82,8 @@ export interface RunningOptions {
 
 /** It runs commands from its input, unless a file or code is given instead. */
 export interface InputFacts {
+  /** Only with such a word it reads its input. */
+  readonly when?: RegExp;
   /** Any operand is the file to run. */
   readonly bare?: true;
   /** Options that give code instead. */

@@ -34,6 +34,7 @@ export const COMPILERS: Readonly<Record<string, Program>> = {
     aliases: /^gmake$/,
     subcommands: {},
     interprets: 'bare',
+    runsInput: { when: /^-$|^(-\w*f|--(make)?file=)-$/ },
     wholeOnly: /^(-n|--dry-run|--just-print|--recon)( |$)/,
     hazards: hazards(
       '-fCI eval file makefile directory include-dir',
@@ -64,7 +65,7 @@ export const COMPILERS: Readonly<Record<string, Program>> = {
   bazel: unmodelled({
     hazards: hazards('run_under action_env shell_executable output_base output_user_root'),
   }),
-  cmake: unmodelled({ hazards: hazards('-EPCS build toolchain', /^-D/) }),
+  cmake: unmodelled({ runsAfter: /^env$/, hazards: hazards('-EPCS build toolchain', /^-D/) }),
   eslint: unmodelled({
     hazards: hazards(
       `-co config rulesdir plugin parser resolve-plugins-relative-to format output-file cache-location`,

@@ -37,6 +37,7 @@ export const MACHINE: Readonly<Record<string, Program>> = {
       /^(new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send)$/,
   }),
   ...rows('nc ncat netcat', unmodelled({ runsOption: { next: /^-\w*[ec]$/ } })),
+  ip: unmodelled({ runsAfter: /^exec$/ }),
   direnv: unmodelled({ runsAnything: true, runsAfter: /^exec$/ }),
   printenv: unmodelled({ wholeOnly: /^\w*(KEY|TOKEN|SECRET|PASS)\w*( |$)/ }),
   tcpdump: unmodelled({ hazards: hazards('-zw') }),

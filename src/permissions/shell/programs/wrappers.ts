@@ -59,7 +59,7 @@ export const RUNNERS: Readonly<Record<string, Program>> = {
     perf pm2 powershell pssh pwsh reflex rr run-parts s6-setuidgid salt sandbox-exec setlock
     setuidgid sg shx softlimit sshfs sshpass start-stop-daemon su-exec tini trace-cmd trickle
     ts tsp uftrace unbuffer uvx watchexec with-lock-ex wsl x86_64 xdotool xvfb-run zrun aa-exec capsh
-    catchsegv cgexec chronic cpulimit dbus-launch eatmydata faketime numactl proxychains
+    catchsegv cgexec chronic schroot systemd-cat systemd-inhibit cpulimit dbus-launch eatmydata faketime numactl proxychains
     proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm`,
     unmodelled({ launches: true }),
   ),

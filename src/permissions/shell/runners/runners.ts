@@ -261,6 +261,8 @@ function textsIn(words: readonly ShellWord[]): readonly string[] {
 export function readsCommands(words: readonly ShellWord[]): boolean {
   const { runsInput } = factsOf(words);
   if (runsInput === undefined) return false;
+  const { when } = runsInput;
+  if (when !== undefined && !words.some(({ value }) => when.test(value))) return false;
   const rest = words.slice(1).filter(({ value }) => value !== '-');
   if (rest.some(({ value }) => runsInput.unless?.test(value) === true)) return false;
   return runsInput.bare !== true || rest.every(({ value, literal }) => literal && /^-/.test(value));
