@@ -190,7 +190,7 @@ function joinNoes(noes: readonly Deny[]): Deny {
     behavior: 'deny',
     message: noes.map(({ message }) => message).join('\n'),
     interrupt: noes.some(({ interrupt }) => interrupt === true),
-    ...(stops.length === 0 ? {} : { stop: stops.join('\n') }),
+    stop: stops.join('\n') || undefined,
   };
 }
 

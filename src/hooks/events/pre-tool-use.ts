@@ -182,8 +182,8 @@ function findingOf(said: readonly ReadReport[]): Finding {
     decision,
     reason: winners.flatMap(({ reason }) => reason ?? []).join('\n'),
     source: winners.map(({ report }) => report.hook.label).join(', '),
-    ...(decision === 'ask' ? {} : { refusal: hasFailed ? 'guard-failed' : 'hook' }),
-    ...(stops.length === 0 ? {} : { stop: stops.join('\n') }),
+    refusal: decision === 'ask' ? undefined : hasFailed ? 'guard-failed' : 'hook',
+    stop: stops.join('\n') || undefined,
   };
 }
 
