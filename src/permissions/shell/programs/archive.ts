@@ -177,7 +177,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
     facts: {
       opens: true,
       runsOption: { next: /^-TT$/, attached: /^-TT(.+)$/is },
-      hazards: hazards('unzip-command test', /^-TT|^-T/),
+      hazards: hazards('unzip-command test', /^-[a-zA-Z]*T/),
     },
   }),
   ...rows('7z 7za 7zr 7zz rar', custom(effectsOfSevenZip)),
