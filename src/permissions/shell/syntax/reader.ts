@@ -313,13 +313,8 @@ export class Reader {
     // What `trap` is given runs later, wherever the shell is then.
     const runsLater = seen.some((view) => nameOf(view) === 'trap');
     const given = { assignments: [], raw: '', input: '', grouped, timed: this.#timed };
-    this.#commands.push({
-      ...given,
-      ...command,
-      directories,
-      views: [...seen, ...inner],
-      inherits,
-    });
+    const found = { directories, views: [...seen, ...inner], inherits } as const;
+    this.#commands.push({ ...given, ...command, ...found });
     for (const script of scripts) this.#code(script, runsLater ? undefined : directories);
   }
 
