@@ -262,13 +262,11 @@ export class Reader {
   #command(command: sh.Command, directories: Directories): Directories {
     this.#visited++;
     this.#here = directories;
-    const isPiped = this.#piped;
-    const producer = this.#producer;
+    const [isPiped, producer] = [this.#piped, this.#producer];
     this.#producer = undefined;
     // Not for words inside substitutions.
     this.#piped = false;
-    const given: ShellWord[] = [];
-    if (command.name !== undefined) given.push(...this.#words(command.name));
+    const given = command.name === undefined ? [] : [...this.#words(command.name)];
     const assignments = command.prefix.flatMap((item) =>
       item.type === 'Assignment' ? [{ name: item.name, value: this.#value(item) }] : [],
     );
@@ -284,9 +282,8 @@ export class Reader {
     const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
     const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
-    const piped = isFed ? true : undefined;
-    const fedBy = isFed ? producer : undefined;
-    this.#push({ words, assignments, redirections, directories, raw, input, piped, fedBy });
+    const feeding = isFed ? { piped: true as const, fedBy: producer } : {};
+    this.#push({ words, assignments, redirections, directories, raw, input, ...feeding });
     const { home } = this.#place;
     const after = directoriesAfter(words, directories, { home, assigned: this.#assigned });
     if (after !== directories) this.#moves++;
