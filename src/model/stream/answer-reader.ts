@@ -86,7 +86,7 @@ export class AnswerReader {
       const reason = parsed.ok ? 'not an object' : sample(parsed.error);
       const what = data.trimStart().startsWith('<')
         ? 'the server sent a web page'
-        : `a part of the answer cannot be read (${reason})`;
+        : `an event of the stream cannot be read (${reason})`;
       yield this.#malformed(what, data);
       return;
     }
