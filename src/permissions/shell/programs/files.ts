@@ -71,7 +71,8 @@ export const FILES: Readonly<Record<string, Program>> = {
         `-oOKTDcEJ output config upload-file remote-name remote-name-all dump-header cookie-jar trace
         trace-ascii stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket
         abstract-unix-socket proto-default etag-save output-dir remote-header-name`,
-        /^@|=@|%output\{|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+        /^@|=[@<]|%output\{|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+        { also: namesFileForCurl },
       ),
     },
     // A format may switch to a file: `%output{name}`, `%output{>>name}`.
@@ -98,6 +99,14 @@ export const FILES: Readonly<Record<string, Program>> = {
   cscope: program('-f:write', 'text'),
   dd: custom(effectsOfDd, { facts: { ...DESTROYS, opens: true } }),
 };
+
+/** Values that curl reads from a file without a sign in front: `name@file`, and cookies without `=`. */
+function namesFileForCurl(word: string, at: number, words: readonly string[]): boolean {
+  const option = words[at - 1] ?? '';
+  if (/^--(data-urle|url-|var)/.test(option)) return /^[^=]*@/.test(word);
+  if (/^(--cookie|-\w*b)$/.test(option)) return !word.includes('=');
+  return /^-b[^=]+$/.test(word);
+}
 
 function effectsOfDd(words: readonly ShellWord[]): readonly Effect[] {
   return words.flatMap((word) => {
