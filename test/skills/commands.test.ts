@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PortcullisError } from '../../src/errors.js';
 import { hasPassed, scoreOf } from '../../src/project/skills-score.js';
 import {
@@ -12,24 +12,24 @@ import {
 import { type CommandRun, runPortcullis } from '../support/run-command.js';
 import { oneSkill, skillText } from './rig.js';
 
-const before = { cwd: process.cwd(), env: { ...process.env } };
+const cwd = process.cwd();
 let project: TempProject | undefined;
 beforeEach(() => {
   for (const name of Object.keys(process.env)) {
-    if (/^(ANTHROPIC|OPENAI|PORTCULLIS|CLAUDE|SLASH)/.test(name)) delete process.env[name];
+    if (/^(ANTHROPIC|OPENAI|PORTCULLIS|CLAUDE|SLASH)/.test(name)) vi.stubEnv(name, undefined);
   }
 });
 afterEach(() => {
-  process.chdir(before.cwd);
-  process.env = { ...before.env };
+  process.chdir(cwd);
+  vi.unstubAllEnvs();
   project?.remove();
 });
 
 function enter(options: { files?: ProjectFiles; home?: ProjectFiles; git?: boolean }): TempProject {
   project = makeTempProject(options);
   process.chdir(project.directory);
-  process.env.HOME = project.home;
-  process.env.TMPDIR = project.root;
+  vi.stubEnv('HOME', project.home);
+  vi.stubEnv('TMPDIR', project.root);
   return project;
 }
 
@@ -204,7 +204,7 @@ describe('portcullis skills list', () => {
         ...oneSkill('b', 'word '.repeat(60)),
       },
     });
-    process.env.SLASH_COMMAND_TOOL_CHAR_BUDGET = '300';
+    vi.stubEnv('SLASH_COMMAND_TOOL_CHAR_BUDGET', '300');
     const { text } = await skills('list');
     expect(text).toContain('skillOverrides has it off');
     expect(text).toContain('Note: the list of skills is too long');
@@ -299,7 +299,7 @@ describe('portcullis skills test', () => {
   const script = (replies: readonly unknown[]): void => {
     const file = path.join(project?.root ?? '', 'script.json');
     writeFileSync(file, JSON.stringify(replies));
-    process.env.PORTCULLIS_SCRIPT = file;
+    vi.stubEnv('PORTCULLIS_SCRIPT', file);
   };
   const call = (skill: string, when: string) => ({ tool: 'Skill', input: { skill }, when });
 

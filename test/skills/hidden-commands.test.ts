@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   makeTempProject,
   type ProjectFiles,
@@ -8,16 +8,16 @@ import {
 } from '../../src/testing/temp-project.js';
 import { runPortcullis } from '../support/run-command.js';
 
-const before = { cwd: process.cwd(), env: { ...process.env } };
+const cwd = process.cwd();
 let project: TempProject | undefined;
 beforeEach(() => {
   for (const name of Object.keys(process.env)) {
-    if (/^(ANTHROPIC|OPENAI|PORTCULLIS|CLAUDE|SLASH)/.test(name)) delete process.env[name];
+    if (/^(ANTHROPIC|OPENAI|PORTCULLIS|CLAUDE|SLASH)/.test(name)) vi.stubEnv(name, undefined);
   }
 });
 afterEach(() => {
-  process.chdir(before.cwd);
-  process.env = { ...before.env };
+  process.chdir(cwd);
+  vi.unstubAllEnvs();
   project?.remove();
 });
 
@@ -44,7 +44,7 @@ function enter(more: ProjectFiles): void {
   link('.claude/agents/hidden.md', 'secrets/agent.md');
   link('.claude/agents/seen.md', 'open/agent.md');
   process.chdir(project.directory);
-  process.env.HOME = project.home;
+  vi.stubEnv('HOME', project.home);
 }
 
 const DENY = JSON.stringify({ permissions: { deny: ['Read(./secrets/**)'] } });
