@@ -80,7 +80,7 @@ describeWith(['chromium'], 'a page with much or hostile content', () => {
     return page;
   }
 
-  it('shows 5,000 events within a second, and 10,000 without having them all in the page', async () => {
+  it('shows 5,000 events after each reload, and 10,000 without having them all in the page', async () => {
     await session();
     for (let i = 0; i < 2_500; i++) runner.log.append(said(`Answer ${i}: ${'word '.repeat(20)}`));
     for (const event of Array.from({ length: 1_200 }, (_, i) =>
@@ -89,15 +89,10 @@ describeWith(['chromium'], 'a page with much or hostile content', () => {
       runner.log.append(event);
     const page = await transcript();
     await page.getByText('echo 1199').waitFor();
-    // The machine that runs the tests may be busy: the best of three counts.
-    let best = Number.POSITIVE_INFINITY;
     for (let i = 0; i < 3; i++) {
       await page.reload({ waitUntil: 'commit' });
-      const begun = performance.now();
       await page.getByText('echo 1199').waitFor();
-      best = Math.min(best, performance.now() - begun);
     }
-    process.stderr.write(`5,000 events shown in ${Math.round(best)} ms\n`);
     for (let i = 0; i < 5_000; i++) runner.log.append(said(`Later ${i}`));
     await page.getByText('Later 4999').waitFor();
     const shown = Number(await page.locator('.transcript').getAttribute('data-count'));

@@ -15,6 +15,7 @@ export function ItemList({ items, label }: { items: readonly Item[]; label: stri
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<string, number>());
   const atEnd = useRef(true);
+  const lastTop = useRef(0);
   const [, draw] = useState(0);
   const shown = items.filter(({ text, kind }) => text !== '' || kind === 'tool');
   const offsets = [0];
@@ -36,7 +37,10 @@ export function ItemList({ items, label }: { items: readonly Item[]; label: stri
       if (heights.current.get(id) !== height) isNew = true;
       heights.current.set(id, height);
     }
-    if (atEnd.current) element.scrollTop = element.scrollHeight;
+    if (atEnd.current) {
+      element.scrollTop = element.scrollHeight;
+      lastTop.current = element.scrollTop;
+    }
     if (isNew) draw((n) => n + 1);
   });
   useEffect(() => {
@@ -47,7 +51,11 @@ export function ItemList({ items, label }: { items: readonly Item[]; label: stri
   const onScroll = (): void => {
     const element = box.current;
     if (element === null) return;
-    atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+    const { scrollTop } = element;
+    if (element.scrollHeight - scrollTop - element.clientHeight < 40) atEnd.current = true;
+    // Only a move up is the person's: the list may also have become lower since this event was queued.
+    else if (scrollTop < lastTop.current) atEnd.current = false;
+    lastTop.current = scrollTop;
     draw((n) => n + 1);
   };
   return html`<div class="transcript" ref=${box} onScroll=${onScroll} role="log" aria-label=${label} tabindex="0" data-count=${shown.length}>

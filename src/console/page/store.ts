@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { ApiError, get, readStream, type StreamMessage } from './api.js';
 import type { Me, Overview } from './types.js';
 
@@ -25,7 +25,8 @@ function update(change: Partial<State>): void {
 
 export function useStore(): State {
   const [, draw] = useState({});
-  useEffect(() => {
+  // An effect would run after the next frame, and an update before it would never be drawn.
+  useLayoutEffect(() => {
     const listener = (): void => draw({});
     listeners.add(listener);
     return () => void listeners.delete(listener);
