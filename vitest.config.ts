@@ -41,8 +41,8 @@ export default defineConfig({
     globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
     // Removing the temporary files of all tests may take longer than the ten seconds that vitest allows.
     teardownTimeout: 60_000,
-    // Two more than the cores that we count on: many tests wait for a child.
-    maxWorkers: 4,
+    // Three for each of the two cores that we count on: many tests wait for a child.
+    maxWorkers: 6,
     projects: [
       // Importing the program costs more than most tests.
       project('shared', { include: TESTS, exclude: ALONE, isolate: false }),
