@@ -18,7 +18,7 @@ export function pollingGuard(running: () => readonly Watched[]): Guard {
     async decide({ call }) {
       const agents = running();
       if (agents.length === 0) answered.clear();
-      const agent = agents.find((one) => looksAt(call, one));
+      const agent = agents.find(looksAt(call));
       if (agent === undefined) return NOTHING;
       const key = `${call.agent.id} ${agent.id}`;
       const first = answered.get(key) ?? call.toolUseId;
@@ -40,18 +40,18 @@ function refusal({ id, description }: Watched, isFirst: boolean): Finding {
 }
 
 /** Whether a call names the output or the transcript of an agent, or requests its output by id. */
-function looksAt({ agent, input, tool, subject }: GateCall, { id, outputFile }: Watched): boolean {
-  if (id === agent.id) return false;
-  if (input.task_id === id) return tool.name === 'BashOutput';
-  const transcript = `agent-${id}.jsonl`;
-  const isRead = subject.paths.some(
-    ({ path, access }) =>
-      access === 'read' && (path === outputFile || basename(path) === transcript),
-  );
-  if (isRead) return true;
+function looksAt({ agent, input, tool, subject }: GateCall): (watched: Watched) => boolean {
+  const read = subject.paths.flatMap(({ path, access }) => (access === 'read' ? [path] : []));
+  const names = read.map((path) => basename(path));
   const command = subject.command?.replace(/['"\\]/g, '') ?? '';
-  if (command.includes(transcript)) return true;
-  // The file name alone identifies the output only if it contains the id.
-  const name = basename(outputFile).includes(id) ? basename(outputFile) : outputFile;
-  return name !== '' && command.includes(name);
+  return ({ id, outputFile }) => {
+    if (id === agent.id) return false;
+    if (input.task_id === id) return tool.name === 'BashOutput';
+    const transcript = `agent-${id}.jsonl`;
+    if (read.includes(outputFile) || names.includes(transcript)) return true;
+    if (command.includes(transcript)) return true;
+    // The file name alone identifies the output only if it contains the id.
+    const name = basename(outputFile).includes(id) ? basename(outputFile) : outputFile;
+    return name !== '' && command.includes(name);
+  };
 }
