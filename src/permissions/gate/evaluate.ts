@@ -4,6 +4,7 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { type PermissionMode, strictest, type TraceStep } from '../../protocol/permissions.js';
 import type { KeepAnswer } from '../grants/updates.js';
 import { STANDARD_GUARDS } from '../guards/guards.js';
+import { withLinkedPlaces } from '../paths/linked-places.js';
 import type { PathFileSystem } from '../paths/paths.js';
 import type { Rule, RuleSet } from '../rules/rule.js';
 import {
@@ -75,7 +76,7 @@ export function createEvaluate(gate: GateDeps): Evaluate {
   const allResolvers = [...resolvers, ...STANDARD_RESOLVERS];
   return async (call, { rewritten } = { rewritten: false }) => {
     const how = { viewOf: (one: GateCall) => currentView(gate, one), rewritten };
-    const examined = await examine(gate.precheck, currentView(gate, call), how);
+    const examined = await examine(gate.precheck, await currentView(gate, call), how);
     const { guard, resolver, answered, contexts, agentContext } = examined;
     // The findings of the precheck come before those of the guards.
     const pipeline: Pipeline = {
@@ -98,10 +99,10 @@ async function evaluateUntilStable(
   examined: CallView,
   pipeline: Pipeline,
 ): Promise<Evaluation & { readonly view: CallView }> {
-  let view = ifUnchanged(gate, examined);
+  let view = await ifUnchanged(gate, examined);
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { outcome, trace } = await holdUnrendered(view, await runPipeline(view, pipeline));
-    const now = ifUnchanged(gate, view);
+    const now = await ifUnchanged(gate, view);
     if (now === view) return { view, outcome, trace };
     view = now;
   }
@@ -125,23 +126,21 @@ async function holdUnrendered(view: CallView, evaluation: Evaluation): Promise<E
 }
 
 /** The view itself while its mode and rules are in force, else a new one. */
-function ifUnchanged(gate: GateDeps, view: CallView): CallView {
-  const now = currentView(gate, view.call);
+async function ifUnchanged(gate: GateDeps, view: CallView): Promise<CallView> {
+  const { agent } = view.call;
   // A set that was put together anew may hold the same rules.
-  const all = ({ rules: { deny, ask, allow } }: CallView): readonly Rule[] => [
-    ...deny,
-    ...ask,
-    ...allow,
-  ];
-  const [before, after] = [all(view), all(now)];
+  const all = ({ deny, ask, allow }: RuleSet): readonly Rule[] => [...deny, ...ask, ...allow];
+  const [before, after] = [all(view.rules), all(gate.rules(agent))];
   const isSame = before.length === after.length && before.every((rule, at) => rule === after[at]);
-  return isSame && now.mode === view.mode ? view : now;
+  return isSame && gate.mode(agent) === view.mode ? view : await currentView(gate, view.call);
 }
 
-function currentView(gate: GateDeps, call: GateCall): CallView {
+async function currentView(gate: GateDeps, call: GateCall): Promise<CallView> {
   const { fs, home, facts } = gate;
   const { agent } = call;
-  return viewOf(call, { fs, home, mode: gate.mode(agent), rules: gate.rules(agent), facts });
+  const rules = gate.rules(agent);
+  const trees = await withLinkedPlaces(facts?.trees, rules, fs);
+  return viewOf(call, { fs, home, mode: gate.mode(agent), rules, facts: { ...facts, trees } });
 }
 
 /** Asks all guards; if none holds the call, asks the resolvers until one allows it. */

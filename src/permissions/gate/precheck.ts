@@ -38,12 +38,12 @@ export type Precheck = (
 export async function examine(
   precheck: Precheck | undefined,
   view: CallView,
-  options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
+  options: { readonly viewOf: (call: GateCall) => Promise<CallView>; readonly rewritten: boolean },
 ): Promise<Examination> {
   if (precheck === undefined) return { view, trace: [] };
   const retarget: Retarget = async (wanted) => {
     const call = await withInput(view.call, wanted);
-    return 'invalid' in call ? call : options.viewOf(call);
+    return 'invalid' in call ? call : await options.viewOf(call);
   };
   try {
     const { rewritten } = options;

@@ -85,7 +85,7 @@ export function protectedRule(isHeld: (path: string) => boolean): Rule {
     spec: {
       kind: 'path',
       access: 'write',
-      pattern: { anchor: [], segments: [], folded: true },
+      pattern: { place: '/', anchor: [], segments: [], folded: true },
       everyTool: true,
       isMeant: isHeld,
     },

@@ -1,7 +1,8 @@
 import { Budget } from '../gate/budget.js';
 import { hasPathRules, restrictingPath, rulesForTool } from '../rules/list.js';
 import type { RuleSet } from '../rules/rule.js';
-import { createPathJudge, type PathFileSystem } from './paths.js';
+import { withLinkedPlaces } from './linked-places.js';
+import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
 import type { WorkingTrees } from './working-trees.js';
 
 /** Whether a file that a search has found may not be shown, because a rule denies or asks about reading it. */
@@ -30,24 +31,28 @@ export function hiddenBy(
   const lists = [rules.deny, rules.ask].filter((list) => hasPathRules(list));
   if (lists.length === 0) return undefined;
   // A search may find any number of files, and each is looked at.
-  const judge = createPathJudge(place.fs, {
-    ...place,
-    budget: new Budget(Number.POSITIVE_INFINITY),
-  });
-  let twins: ReturnType<typeof twinsOnce> | undefined;
-  const twinsOnce = async () => {
+  const budget = new Budget(Number.POSITIVE_INFINITY);
+  const judgeOnce = async (): Promise<PathJudge> => {
+    const trees = await withLinkedPlaces(place.trees, rules, place.fs);
+    return createPathJudge(place.fs, { ...place, trees, budget });
+  };
+  const twinsOnce = async (judge: PathJudge) => {
     const { readRestrictedTwins } = await import('./hard-links.js');
     const bases = [...place.roots, place.home, '/'];
     return await readRestrictedTwins(lists, { judge, bases });
   };
+  let judging: Promise<PathJudge> | undefined;
+  let twins: ReturnType<typeof twinsOnce> | undefined;
   return async (path) => {
+    judging ??= judgeOnce();
+    const judge = await judging;
     const spellings = await judge.spell(path);
     const touched = [{ access: 'read' as const, spellings }];
     if (lists.some((list) => restrictingPath(list, touched, judge.budget) !== undefined))
       return true;
     const file = await judge.manyNamed(spellings);
     if (file === undefined) return false;
-    twins ??= twinsOnce();
+    twins ??= twinsOnce(judge);
     const isTwin = (await twins)(file);
     // fail-closed: a second name that could not be told may be a kept one's. Package managers link all
     // that they bring, and those would be lost in every search.

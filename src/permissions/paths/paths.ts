@@ -146,7 +146,7 @@ function cached<T>(make: (path: string) => Promise<T>): (path: string) => Promis
 }
 
 /** The name of a path below one directory as one below another. */
-function moved(path: string, from: string, to: string): readonly string[] {
+export function moved(path: string, from: string, to: string): readonly string[] {
   return isInside(path, from) ? [resolve(to, `.${path.slice(from.length)}`)] : [];
 }
 

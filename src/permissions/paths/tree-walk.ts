@@ -166,7 +166,7 @@ class Walk {
     return mayLead && this.#relevant(ways).length > 0;
   }
 
-  /** Where a working tree begins, its content goes by the names of the checkout too. */
+  /** Where a working tree or a place behind a link begins, its content goes by the names of the rules too. */
   #inCheckout(ways: readonly Way[]): readonly Way[] {
     const known = new Set(ways.map(({ path }) => path));
     return ways.flatMap(({ path, access }) =>
@@ -233,11 +233,10 @@ class Walk {
     const { skips, follows, known, handsOn = false } = this.#tree;
     const isDirectory = kind === 'directory';
     const isFollowed = kind === 'symlink' && (follows || handsOn);
-    // Nearly all files end here.
-    if (!isDirectory && !isFollowed && place.covered === undefined && !this.#mayBeCovered(name)) {
-      return undefined;
-    }
     const path = below(place.directory, name);
+    // Nearly all files end here.
+    const mayCount = this.#mayBeCovered(name) || this.#look.judge.trees.leadsTo(path);
+    if (!isDirectory && !isFollowed && place.covered === undefined && !mayCount) return undefined;
     const shown = `${place.below}/${name}`;
     const isSkipped = isDirectory ? skips.directory : skips.file;
     if (place.isWhole !== true && isSkipped?.(name, this.#shown(shown)) === true) return undefined;
@@ -309,7 +308,7 @@ class Walk {
   /** Whether a rule covers it; where that may be so further down, it is looked at later. */
   #judge(place: Place, { isDirectory, name, startName }: Entry): Found {
     const [first] = place.ways;
-    const others = isDirectory ? this.#inCheckout(place.ways) : [];
+    const others = this.#inCheckout(place.ways);
     const renamed = this.#renamed(place, name ?? startName ?? '');
     const all = [...place.ways, ...others, ...renamed];
     const { budget } = this.#look.judge;

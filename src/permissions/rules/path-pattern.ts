@@ -22,6 +22,8 @@ export const ANY_DEPTH = Symbol('**');
  * segment, `**` does not, and what fits a directory fits all that is in it.
  */
 export interface PathPattern {
+  /** The file or directory that the names in front of the first wildcard lead to. */
+  readonly place: string;
   /** The names of the directory that the pattern starts in. */
   readonly anchor: readonly string[];
   readonly segments: readonly Segment[];
@@ -39,14 +41,17 @@ export function parsePathPattern(
   base: PatternBase,
   { use }: PatternUse,
 ): PathPattern {
-  const { anchor, rest, floating } = anchored(spec, base);
+  const { start, rest } = anchored(spec, base);
   const isGrant = use === 'grant';
   const folded = !isGrant || base.ignoresCase === true;
-  const names = withoutDots(rest.split('/'));
+  const { up, names } = withoutDots(rest);
+  const anchor = resolve(start, ...up);
+  const floating = !/^[/~]|^\.\.?(\/|$)/.test(spec) && up.length === 0;
   const atAnyDepth = floating && (names.length === 1 || (!isGrant && isDirectoryName(names)));
   const how = { ignoreCase: folded, restricts: !isGrant };
   const segments = names.map((name) => segmentOf(fold(name, folded), how));
   return {
+    place: resolve(anchor, ...plainNames(names)),
     anchor: namesOf(anchor, folded),
     folded,
     segments: atAnyDepth ? [ANY_DEPTH, ...segments] : segments,
@@ -83,16 +88,32 @@ function fold(text: string, folded: boolean): string {
   return folded ? foldCase(text) : text;
 }
 
-/** `a/../b` is `b`; a rule that kept the dots would match nothing. */
-function withoutDots(names: readonly string[]): readonly string[] {
-  const kept: string[] = [];
-  for (const name of names) {
+/** `a/../b` is `b`; a rule that kept the dots would match nothing. `up`: those that lead above the start. */
+function withoutDots(path: string): { up: readonly string[]; names: readonly string[] } {
+  const up: string[] = [];
+  const names: string[] = [];
+  for (const name of path.split('/')) {
     if (name === '' || name === '.') continue;
-    const before = kept.at(-1);
-    if (name === '..' && before !== undefined && before !== '**') kept.pop();
-    else kept.push(name);
+    if (name !== '..' || /^(\*\*|\.\.)$/.test(names.at(-1) ?? '')) names.push(name);
+    else if (names.pop() === undefined) up.push(name);
   }
-  return kept;
+  return { up, names };
+}
+
+/** Whether the dots stand behind `**`, where nothing says which directory they lead out of. */
+export function hasLostDots(path: string): boolean {
+  return withoutDots(path).names.includes('..');
+}
+
+/** Those in front of the first wildcard. */
+function plainNames(names: readonly string[]): readonly string[] {
+  const plain: string[] = [];
+  for (const name of names) {
+    const segment = segmentOf(name);
+    if (typeof segment !== 'string') break;
+    plain.push(segment);
+  }
+  return plain;
 }
 
 /** One part of a pattern between slashes. */
@@ -105,24 +126,14 @@ export function segmentOf(name: string, options: PatternOptions = {}): Segment {
     : tokens;
 }
 
-function anchored(
-  spec: string,
-  base: PatternBase,
-): { anchor: string; rest: string; floating: boolean } {
-  if (spec.startsWith('//')) return { anchor: '/', rest: spec.slice(2), floating: false };
+/** Where the path of a rule starts, and what of it is left. */
+function anchored(spec: string, base: PatternBase): { start: string; rest: string } {
+  if (spec.startsWith('//')) return { start: '/', rest: spec.slice(2) };
   if (spec === '~' || spec.startsWith('~/')) {
-    return { anchor: expandHome('~', base.home), rest: spec.slice(2), floating: false };
+    return { start: expandHome('~', base.home), rest: spec.slice(2) };
   }
-  if (spec.startsWith('/')) return { anchor: base.root, rest: spec.slice(1), floating: false };
-  let rest = spec;
-  let anchor = base.cwd;
-  let floating = true;
-  while (rest.startsWith('./') || rest.startsWith('../')) {
-    if (rest.startsWith('../')) anchor = resolve(anchor, '..');
-    rest = rest.slice(rest.indexOf('/') + 1);
-    floating = false;
-  }
-  return { anchor, rest, floating };
+  if (spec.startsWith('/')) return { start: base.root, rest: spec.slice(1) };
+  return { start: base.cwd, rest: spec };
 }
 
 /** `src/**` without an anchor names directories called `src`. */

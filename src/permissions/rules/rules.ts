@@ -114,9 +114,6 @@ function splitRule(raw: string): { name: string; spec?: string } | Malformed {
   if (hasInvisible(text)) {
     return { why: 'it holds invisible characters', remedy: 'Type it anew.' };
   }
-  if (/\)\s*[,;|]\s*[A-Za-z_]\w*\([^()]*\)$/.test(text)) {
-    return { why: 'it holds several rules', remedy: 'Write each as a text of its own.' };
-  }
   const open = text.indexOf('(');
   const name = (open === -1 ? text : text.slice(0, open)).trim();
   if (name === '' || /[\s()]/.test(name))
@@ -124,7 +121,29 @@ function splitRule(raw: string): { name: string; spec?: string } | Malformed {
   if (open === -1) return { name };
   if (!text.endsWith(')')) return { why: 'the closing parenthesis is missing', remedy };
   const spec = text.slice(open + 1, -1);
+  const { closesEarly, left } = parenthesesIn(spec);
+  if (closesEarly && /\)[\s,;|&]*[A-Za-z_]\w*\(/.test(spec)) {
+    return { why: 'it holds several rules', remedy: 'Write each as a text of its own.' };
+  }
+  if (closesEarly || left !== 0) {
+    return {
+      why: 'it has a parenthesis without its other half',
+      remedy: 'Remove it; for one that is part of a name, write a backslash in front of it.',
+    };
+  }
   return spec.trim() === '' ? { name } : { name, spec };
+}
+
+/** `closesEarly`: one ends what began in front of the text, as in `rm *) Bash(mv *`. */
+function parenthesesIn(spec: string): { closesEarly: boolean; left: number } {
+  let left = 0;
+  let closesEarly = false;
+  for (const [sign] of spec.matchAll(/\\.|'[^']*'|"[^"]*"|[()]/gs)) {
+    if (sign === '(') left++;
+    if (sign === ')') left--;
+    if (left < 0) closesEarly = true;
+  }
+  return { closesEarly, left };
 }
 
 function noteOf(kind: RuleKind, origin: SourcedRule, note: string): ConfigProblem {

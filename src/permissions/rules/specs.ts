@@ -3,7 +3,7 @@ import { visible } from '../../lib/text/visible.js';
 import type { SourcedRule } from '../../settings/types.js';
 import { commandSpec, WORD_END } from './command-pattern.js';
 import { parseDomain } from './domain.js';
-import { parsePathPattern } from './path-pattern.js';
+import { hasLostDots, parsePathPattern } from './path-pattern.js';
 import {
   EFFECTS,
   type Malformed,
@@ -240,7 +240,7 @@ function pathSpec(
   { kind, origin, options, tool }: SpecContext,
 ): RuleSpec | Malformed {
   const text = spec.trim();
-  const problem = pathProblem(text) ?? (kind === 'allow' ? undefined : alternativesProblem(text));
+  const problem = pathProblem(text) ?? (kind === 'allow' ? undefined : severalProblem(text));
   if (problem !== undefined) return problem;
   const base = { ...options, root: origin.value.root };
   const isGrant = kind === 'allow';
@@ -292,8 +292,14 @@ function pathProblem(spec: string): Malformed | undefined {
       remedy: `Write ${labelled}; for a file that is called so, ./${spec}.`,
     };
   }
-  return spec.includes('\0')
-    ? { why: 'no path holds a NUL character', remedy: 'Remove it.' }
+  if (hasLostDots(spec)) {
+    return {
+      why: 'nothing says which directory .. behind ** leads out of',
+      remedy: 'Write the path without dots.',
+    };
+  }
+  return /[\0\n\r]/.test(spec)
+    ? { why: 'it holds a line break or a NUL character', remedy: 'Write a rule for each path.' }
     : undefined;
 }
 
@@ -314,10 +320,10 @@ function signsProblem(name: string, what: string): Malformed | undefined {
 const SIGNS = /[?[\]{}|^$]|^!/;
 
 /**
- * Why a path with alternatives does not cover what it says: in paths they are letters like others.
- * fail-closed: a file may be called so, but who writes a restriction so means several.
+ * Why a path that is written as several, or in the form of another tool, does not cover what it says: the signs are
+ * letters like others. fail-closed: a file may be called so, but who writes a restriction so means something else.
  */
-function alternativesProblem(path: string): Malformed | undefined {
+function severalProblem(path: string): Malformed | undefined {
   // What stands behind a backslash or in a set is meant to be a letter.
   const rest = path.replace(/\\.|\[[!^]?\]?[^\]/]*\]/gs, '');
   if (rest.includes('[')) {
@@ -326,10 +332,21 @@ function alternativesProblem(path: string): Malformed | undefined {
       remedy: 'Write the ] that ends it; for a file that is called so, \\[.',
     };
   }
-  const found = /\||\{[^{}]*(?:,|\.\.)[^{}]*\}/.exec(rest)?.[0];
-  if (found === undefined) return undefined;
+  const braces = /\{[^{}]*(?:,|\.\.)[^{}]*\}/.exec(rest)?.[0];
+  const separator =
+    /\|/.exec(rest) ?? (path.includes('\\') ? null : /,|\s(?=[.~*]|\/\w)/.exec(path));
+  const several = braces ?? separator?.[0];
+  if (several !== undefined) {
+    const sign = several.trim() === '' ? 'a blank' : several;
+    return {
+      why: `${sign} does not stand ${braces === undefined ? 'between' : 'for'} several paths`,
+      remedy: `Write a rule for each path; for a file that is called so, \\${several.charAt(0)}.`,
+    };
+  }
+  const odd = /^@(?=[./~])|^:|:\*$|\\(?=[\w.])/.exec(path)?.[0];
+  if (odd === undefined) return undefined;
   return {
-    why: `${found} does not stand for alternatives`,
-    remedy: `Write a rule for each path; for a file that is called so, \\${found.charAt(0)}.`,
+    why: `${odd} would be part of the name`,
+    remedy: `Write the path without it${odd === '\\' ? ', with / between names' : ''}.`,
   };
 }

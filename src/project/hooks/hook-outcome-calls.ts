@@ -55,9 +55,10 @@ const ENDS = ' The turn would end.';
 export async function askBeforeTool(context: HookTestContext): Promise<HookEffect> {
   const { mode, dispatch, fs, home, fits } = context;
   const call = callOf(context);
-  const see = (one: GateCall): CallView => viewOf(one, { fs, home, mode, rules: NO_RULES });
+  const see = async (one: GateCall): Promise<CallView> =>
+    viewOf(one, { fs, home, mode, rules: NO_RULES });
   const precheck = createHookPrecheck(dispatch, { ifRule: (view) => fits({ ...view, mode }) });
-  const found = await examine(precheck, see(call), { viewOf: see, rewritten: false });
+  const found = await examine(precheck, await see(call), { viewOf: see, rewritten: false });
   const { view, contexts = [], agentContext } = found;
   const { decision, reason = '', stop } = (await found.guard?.decide(view)) ?? NOTHING;
   const effect = {
