@@ -174,7 +174,7 @@ describe('a restriction that looks like a pattern and is none', () => {
     ['Read(@./src)', 'without it'],
     ['Read(:/src)', 'without it'],
     ['Read(./src:*)', 'without it'],
-    ['Read(.\\secrets\\**)', 'with / between names'],
+    ['Read(.\\secrets\\**)', 'Write / between names'],
     ['Read(a\nb)', 'a rule for each path'],
     ['Read(**/../x)', 'without dots'],
     ['Bash(rm *) Bash(mv *)', 'a text of its own'],

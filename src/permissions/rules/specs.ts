@@ -343,10 +343,10 @@ function severalProblem(path: string): Malformed | undefined {
       remedy: `Write a rule for each path; for a file that is called so, \\${several.charAt(0)}.`,
     };
   }
-  const odd = /^@(?=[./~])|^:|:\*$|\\(?=[\w.])/.exec(path)?.[0];
+  if (/\\(?=[\w.])/.test(path)) {
+    return { why: '\\ does not separate names', remedy: 'Write / between names.' };
+  }
+  const odd = /^@(?=[./~])|^:|:\*$/.exec(path)?.[0];
   if (odd === undefined) return undefined;
-  return {
-    why: `${odd} would be part of the name`,
-    remedy: `Write the path without it${odd === '\\' ? ', with / between names' : ''}.`,
-  };
+  return { why: `${odd} would be part of the name`, remedy: 'Write the path without it.' };
 }
