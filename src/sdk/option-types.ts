@@ -28,7 +28,7 @@ const TYPES = {
   },
   prompts: {
     says: 'is neither "host" nor "none"',
-    fits: (value) => /^(host|none)$/.test(`${value}`),
+    fits: (value) => value === 'host' || value === 'none',
   },
   any: { says: '', fits: () => true },
 } satisfies Record<string, { says: string; fits: (value: unknown) => boolean }>;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -115,6 +116,16 @@ describe('the fetch of MCP', () => {
     stop.abort();
     await expect(waiting).rejects.toMatchObject({ kind: 'aborted' });
     await expect(reading).rejects.toBeInstanceOf(Error);
+  });
+
+  it('ends the connection of an answer whose body is cancelled before it was read', async () => {
+    let closed: Promise<unknown> | undefined;
+    const url = await serve((_request, response) => {
+      closed = once(response, 'close');
+      response.write('part');
+    });
+    await (await fetchWith()(url)).body?.cancel();
+    expect(await closed).toEqual([]);
   });
 
   it('goes through the proxy of the environment', async () => {

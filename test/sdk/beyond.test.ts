@@ -263,6 +263,7 @@ describe('errors', () => {
     [{ strictMcpConfig: 'true' }, /strictMcpConfig/],
     [{ ignoreFileGrants: 'true' }, /ignoreFileGrants/],
     [{ permissionPrompts: 'None' }, /permissionPrompts/],
+    [{ permissionPrompts: ['none'] }, /permissionPrompts/],
     [{ extraArgs: '--disallowedTools Bash' }, /extraArgs/],
     [{ extraArgs: { disallowedTools: 'Bash' } }, /disallowedTools/],
     [{ extraArgs: { 'disallowed-tool': 'Bash' } }, /disallowed-tool/],

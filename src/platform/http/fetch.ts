@@ -79,7 +79,17 @@ function toResponse(incoming: IncomingMessage, target: URL, options: FetchOption
     ? eventLimit(options.maxEventBytes ?? MAX_EVENT_BYTES)
     : totalLimit(options.maxBodyBytes ?? MAX_BODY_BYTES);
   const statusText = (incoming.statusMessage ?? '').replace(/[^\x20-\x7e]/g, '');
-  const body = ReadableStream.from(bodyOf(incoming, target, limit));
+  const chunks = bodyOf(incoming, target, limit);
+  const body = ReadableStream.from({
+    [Symbol.asyncIterator]: () => ({
+      next: () => chunks.next(),
+      // A generator that was never read would not end the answer itself.
+      async return() {
+        incoming.destroy();
+        return { done: true, value: undefined };
+      },
+    }),
+  });
   // The types of Node's streams and of the web's do not know each other.
   return new Response(body as unknown as ConstructorParameters<typeof Response>[0], {
     status,

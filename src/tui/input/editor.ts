@@ -281,10 +281,6 @@ export class Editor {
     this.#delete(start, end);
   }
 
-  get lastKilled(): string {
-    return this.#killed[0] ?? '';
-  }
-
   /** The rows of the text in a window, with the place of the caret. */
   layout(
     columns: number,
