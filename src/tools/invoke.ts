@@ -39,12 +39,12 @@ async function invokeTool(
   { call, tool, malformed }: NamedCall,
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
-  const sealed = freezeJson(tool.fromModel?.(call.input) ?? call.input);
+  const frozen = freezeJson(tool.fromModel?.(call.input) ?? call.input);
   // fail-closed: what may change after it was judged is not judged at all.
-  if (!sealed.ok) {
-    return failure(deps, call, `${tool.name}: the input is not plain: ${sealed.error}.`);
+  if (!frozen.ok) {
+    return failure(deps, call, `${tool.name}: the input is not plain: ${frozen.error}.`);
   }
-  const input = sealed.value;
+  const input = frozen.value;
   const problems = malformed === undefined ? await tool.validate(input) : [];
   if (malformed !== undefined || problems.length > 0) {
     const text =

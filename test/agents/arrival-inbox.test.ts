@@ -129,7 +129,7 @@ describe.skipIf(byAgent)('a question of a background agent', () => {
     const without = await go(open());
     expect(without.project.exists('made.txt')).toBe(false);
     expect(JSON.stringify(without.requests.map(({ body }) => body))).toContain(
-      'nobody is here to give it',
+      'no person is here to give it',
     );
     without.project.remove();
     const silent = '---\nname: quiet\ndescription: d\nportcullis:\n  asks: deny\n---\nbody';

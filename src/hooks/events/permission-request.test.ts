@@ -111,7 +111,7 @@ describe('PermissionRequest hooks', () => {
       kind: 'refused',
       unanswered: true,
       message: expect.stringMatching(
-        /^The PermissionRequest hooks gave no decision\. Bash requires approval, and nobody is here.*the rule Bash\(npm test/s,
+        /^The PermissionRequest hooks gave no decision\. Bash requires approval, and no person is here.*the rule Bash\(npm test/s,
       ),
       receipt: { decidedBy: 'nobody to ask' },
     });

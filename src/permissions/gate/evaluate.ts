@@ -29,7 +29,7 @@ export interface GateDeps {
   /** Asked at every call, as all three may change during a session. */
   mode(agent: AgentRef): PermissionMode;
   rules(agent: AgentRef): RuleSet;
-  /** Undefined when nobody can be asked, which means no. */
+  /** Undefined when no person or hook can be asked, which means no. */
   asker(call: GateCall): Asker | undefined;
   readonly facts?: GateFacts;
   /** Guards beside the standard ones: banned tools. */
@@ -54,7 +54,7 @@ interface Pipeline {
 export type Outcome =
   | { readonly kind: 'held'; readonly by: string; readonly finding: Finding }
   | { readonly kind: 'allowed'; readonly by: string; readonly approval: Approval }
-  /** Nobody objects and nobody allows it. */
+  /** No guard holds the call and no resolver allows it. */
   | { readonly kind: 'open'; readonly reason?: string | undefined };
 
 interface Evaluation {

@@ -32,7 +32,7 @@ async function verdictOn(state: GateState, judged: EvaluatedCall): Promise<GateV
   return refuse(judged, { by, reason, reasonForModel, message, decision, stop });
 }
 
-/** What is still open is a question; without anybody to answer it, the answer is no. */
+/** Asks a person or hook about what is still open; without an asker the answer is no. */
 async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
   const { view, outcome, trace } = judged;
   const { call, mode } = view;
@@ -96,7 +96,7 @@ async function conclude(
   return refuse(progress, { by, reason: kept.refused, message });
 }
 
-/** An answer's own input is new input: judged like the first, and nobody is asked a second time. */
+/** An answer's own input is new input: judged like the first, without a second question. */
 async function rejudge(
   state: GateState,
   before: Passed,

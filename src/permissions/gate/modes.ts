@@ -39,8 +39,8 @@ export const STANCES: Readonly<Record<PermissionMode, Readonly<Record<ToolKind, 
 interface AgentModes {
   of(agent?: AgentRef): PermissionMode;
   /**
-   * An agent begins. `said`: by the definitions on the way down to it, its own last. Nobody above it
-   * need be there any more. `own`: a mode that it has in place of the session's. Returns what ends it.
+   * An agent begins. `said`: by the definitions on the way down to it, its own last; agents above it
+   * may have ended. `own`: a mode that it has in place of the session's. Returns what ends it.
    */
   admit(agent: AgentRef, said: readonly PermissionMode[], own?: OwnMode): () => void;
 }
@@ -55,7 +55,7 @@ export function createAgentModes(session: () => PermissionMode): AgentModes {
   const owned = new Map<string, OwnMode>();
   const baseFor = (path: string): PermissionMode => {
     const own = owned.size === 0 ? undefined : nearestAbove(owned, path)?.();
-    // fail-closed: what the session may not do any more, nobody in it may.
+    // fail-closed: no agent has a wider mode than its session.
     return own === undefined ? session() : lowerMode(own, session());
   };
   return {
@@ -83,10 +83,7 @@ const ORDER: readonly PermissionMode[] = [
   'plan',
 ];
 
-/**
- * What a definition makes of the mode of whoever starts the agent. In the default mode it has its
- * way; elsewhere the stricter of both holds.
- */
+/** The mode of an agent: in the default mode its definition's, elsewhere the stricter of its own and its parent's. */
 export function childMode(parent: PermissionMode, said: PermissionMode): PermissionMode {
   // fail-closed: no definition takes the gate away.
   if (said === 'bypassPermissions') return parent;

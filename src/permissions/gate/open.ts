@@ -39,7 +39,7 @@ export interface PermissionParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isRoot: boolean;
   readonly cwd: string;
-  /** Directories of plugins: whoever changes them changes guards. */
+  /** Directories of plugins: changing them changes guards. */
   readonly plugins?: readonly string[];
   readonly settings: PermissionSettings;
   /** Whether a rule that cannot be honoured stops the start; it does unless said otherwise. */
@@ -56,7 +56,7 @@ export interface PermissionParts {
   readonly answers?: AnswerTargets;
   /** Looks at every call first: hooks. */
   readonly precheck?: Precheck;
-  /** Puts questions to others than the asker as well: hooks. Undefined: nobody can answer. */
+  /** Also asks hooks. Undefined: there is no asker. */
   readonly around?: (call: GateCall, asker: Asker | undefined) => Asker | undefined;
   /** What other parts of the session hold back or open: skills, instruction files. */
   readonly extension?: GateExtension;
@@ -83,9 +83,9 @@ export interface Permissions {
   setMode(mode: PermissionMode): void;
   /** Tool names that allow rules mention. */
   readonly allowedNames: readonly string[];
-  /** Tools that are taken out of the pool, for everybody. */
+  /** Tools that are taken out of the pool of every agent. */
   readonly bannedNames: readonly string[];
-  /** Whether a rule denies a tool of these names altogether, so that it is not offered; to everybody, where no agent is named. */
+  /** Whether a rule denies every call of a tool of these names, so that it is not offered; without an agent: to any agent. */
   isBanned(names: readonly string[], agent?: AgentRef): boolean;
   /** Whether a file that a search of this agent has found may not be shown; undefined: every one may. */
   hidden(agent: AgentRef, workspace: Pick<Workspace, 'roots'>): IsHidden | undefined;
@@ -200,7 +200,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
   };
 }
 
-/** Who is asked: hooks and the person. Whoever says yes says it to what he was shown. */
+/** Who is asked: hooks and the person. A yes covers what the question showed. */
 function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker' | 'precheck'> {
   const { precheck, around = (_call, asker) => asker } = parts;
   const steady = createSteadying(parts.fs);

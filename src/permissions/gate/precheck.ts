@@ -14,7 +14,7 @@ type Retarget = (input: Input) => Promise<CallView | { readonly invalid: string 
 export interface Examination extends HookContext {
   /** The call with its final input: what the rules judge. */
   readonly view: CallView;
-  /** What was found, as one more guard; absent when nobody was asked. */
+  /** What hooks found, as one more guard; absent when no hook was asked. */
   readonly guard?: Guard;
   /** A yes, as one more resolver: it opens what no guard holds. */
   readonly resolver?: Resolver;
@@ -79,7 +79,7 @@ function notExamined(view: CallView, thrown: unknown): Examination {
 }
 
 /**
- * The call in the one form that everybody judges and that runs.
+ * The call in the one form that is judged and that runs.
  * fail-closed: an input that its giver could still change is judged, and runs, as a copy.
  */
 export function fixedCall(call: GateCall): GateCall {
@@ -90,9 +90,9 @@ export function fixedCall(call: GateCall): GateCall {
 }
 
 function frozen({ tool }: GateCall, input: GateCall['input']): GateCall['input'] {
-  const sealed = freezeJson(input);
-  if (!sealed.ok) throw new Error(`the input of ${tool.name} is not plain: ${sealed.error}`);
-  return sealed.value;
+  const copy = freezeJson(input);
+  if (!copy.ok) throw new Error(`the input of ${tool.name} is not plain: ${copy.error}`);
+  return copy.value;
 }
 
 /** Where file tools say which file they mean. */

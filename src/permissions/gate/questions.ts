@@ -21,7 +21,7 @@ export type PutQuestion = (
   readonly text: string;
 }>;
 
-/** Questions that are open at the same time and are the same are put once; an answer serves those who waited for it and nobody later. */
+/** Equal questions that are open at the same time are put once; the answer counts for the calls that waited for it, not for later ones. */
 export function createQuestions(): PutQuestion {
   const open = new Map<string, { asker: Asker; answer: Promise<AskAnswer> }>();
 
@@ -82,9 +82,8 @@ export function createSteadying(fs: SteadyFileSystem): (asker: Asker) => Asker {
 }
 
 /**
- * A yes is for what stood there when the question was put. If the directory, a file that the call
- * names or a script that it runs became another one while somebody thought about it, the yes is
- * void.
+ * A yes covers the files as they were when the question was put. It is void if the directory, a file that
+ * the call names or a script that it runs was replaced while the question was open.
  */
 function steadyAsker(fs: SteadyFileSystem, asker: Asker): Asker {
   return async (request) => {
@@ -182,7 +181,7 @@ export function refusalText(
       ? 'Do not try another way to the same effect: go on without it, or end and tell the user.'
       : `What is missing is the rule ${suggestion}. Do not try another way to the same effect: go on without it, or end and tell the user.`;
   if (dontAsk) {
-    return `Permission to use ${tool} has been denied: ${reason}, and nobody is asked in don't ask mode. ${help}`;
+    return `Permission to use ${tool} has been denied: ${reason}, and no person is asked in don't ask mode. ${help}`;
   }
   if (finding?.refusal === 'shell-text') {
     return `${tool} was not run: ${reason}. Write the command in plainer shell syntax.`;
@@ -190,5 +189,5 @@ export function refusalText(
   if (finding?.refusal === 'plan') {
     return `${tool} cannot be used while in plan mode. Finish the plan and have it approved first.`;
   }
-  return `${tool} requires approval, and nobody is here to give it: ${reason}. ${help}`;
+  return `${tool} requires approval, and no person is here to give it: ${reason}. ${help}`;
 }

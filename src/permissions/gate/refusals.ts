@@ -48,14 +48,14 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
       agent.needs.delete(key);
       return verdict;
     }
-    // Whoever answers no is there and can end the turn; nobody is stuck on a person.
+    // A person who answers no can end the turn, so such refusals do not count.
     if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
     const before = agent.needs.get(key) ?? { count: 0, answer: -1 };
     const count = before.count + (before.answer === agent.answer ? 0 : 1);
     agent.needs.set(key, { count, answer: agent.answer });
     if (count < TOLD_AFTER) return verdict;
     if (count >= STUCK_AFTER) {
-      // Whoever started the agent reads it, who may be a model.
+      // The agent above reads it, which is a model.
       const reason = verdict.reasonForModel ?? verdict.receipt.reason;
       agent.stuck = `${call.tool.name} was refused ${count} times for the same need (${reason})`;
     }

@@ -134,7 +134,7 @@ export async function isHarmless(view: CallView): Promise<boolean> {
     return tool.kind !== 'edit' && tool.kind !== 'execute';
   }
   const reading = await view.shell();
-  // fail-closed: what nobody could read may do anything.
+  // fail-closed: code that was not parsed may do anything.
   if (reading === undefined) return false;
   const coverage = await coverageIn(view, reading, {
     allow: [],

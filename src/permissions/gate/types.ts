@@ -19,7 +19,7 @@ export interface GateCall {
   readonly agent: AgentRef;
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
-  /** Nobody is asked about it: what is still open is refused. */
+  /** No person is asked about it: what is still open is refused. */
   readonly unattended?: boolean;
   /** The input that a person typed as this call: it runs without a question unless a guard holds it. */
   readonly typed?: Readonly<Record<string, unknown>> | undefined;
@@ -28,7 +28,7 @@ export interface GateCall {
 /** A call with its final input, and what was found out about it on the way. */
 export interface JudgedCall {
   readonly call: GateCall;
-  /** The files that the input names; undefined while nobody has looked. */
+  /** The files that the input names; undefined until they are resolved. */
   pathsFound(): readonly TouchedPath[] | undefined;
   /** Undefined for tools that run no shell code. */
   shell(): Promise<ShellReading | undefined>;
@@ -67,7 +67,7 @@ export type GateVerdict =
       readonly contexts?: readonly string[];
       /** A hook put the call off: it is neither allowed nor denied for good. */
       readonly deferred?: true;
-      /** Nobody said no: somebody would have had to say yes, and nobody was asked or could answer. */
+      /** The call needed a yes, and no person or hook was there to give it. */
       readonly unanswered?: true;
     };
 
@@ -126,10 +126,10 @@ export type AskAnswer = AnsweredBy &
         readonly interrupt?: boolean;
         /** The turn ends without an interruption, and why. */
         readonly stop?: string;
-        /** Nobody was there after all; the message says who was asked. */
+        /** No person answered; the message says who was asked. */
         readonly unanswered?: true;
       }
   );
 
-/** Answers asks. Absent when nobody is there, which means no. */
+/** Answers questions. Absent when there is no person or hook to ask, which means no. */
 export type Asker = (request: AskRequest) => Promise<AskAnswer>;

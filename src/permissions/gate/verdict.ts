@@ -13,7 +13,7 @@ export interface Progress extends HookContext {
   readonly trace: readonly TraceStep[];
 }
 
-/** Everything about how a call was decided, for whoever asks later. */
+/** The receipt of a decision: how the call was judged, and by what. */
 export function receiptOf(
   { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },

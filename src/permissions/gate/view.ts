@@ -45,15 +45,15 @@ export interface CallView extends JudgedCall {
   /** The files that the tool's own input names. */
   paths(): Promise<readonly TouchedPath[]>;
   shellPaths(): Promise<ShellPaths>;
-  /** Files that code of other languages in a command line speaks of: read or written, who knows. */
+  /** Files that embedded code of other languages mentions; it may read or write them. */
   mentionedPaths(): Promise<readonly TouchedPath[]>;
   /** Files that words may name behind a sign or an option's letter: `-d@file`, `OPEN:file`, `src=file`. */
   attachedPaths(): Promise<readonly TouchedPath[]>;
-  /** What the shell code was understood as, a command a line; undefined while nobody has read it. */
+  /** The parsed shell code, one command per line; undefined until it is parsed. */
   commandRead(): string | undefined;
 }
 
-/** What stands while a call is judged. */
+/** What stays the same while a call is judged. */
 export interface ViewDeps {
   readonly fs: PathFileSystem;
   readonly home: string;

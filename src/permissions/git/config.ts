@@ -6,8 +6,7 @@ export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lsta
 
 /**
  * Whether the repository around a directory brings programs of its own that git starts for commands
- * that only look: such a repository may have been written by anybody. Says what and where, or
- * undefined when there is nothing.
+ * that only look: its files may come from strangers. Returns what and where, or undefined.
  */
 export async function repositoryTrap(
   fs: ConfigFileSystem,

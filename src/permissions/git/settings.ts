@@ -42,7 +42,7 @@ export function hooksOfTemplate(rest: readonly ShellWord[]): readonly string[] {
 const HARMLESS =
   /^(user\.(name|email|signingkey)|author\.(name|email)|committer\.(name|email)|branch\.[^\n]+\.(remote|merge|rebase|description)|init\.defaultbranch|push\.(default|autosetupremote|followtags)|pull\.(rebase|ff)|merge\.(ff|conflictstyle|renamelimit|log|stat)|rebase\.(autostash|autosquash|stat)|fetch\.prune|commit\.(verbose|gpgsign)|tag\.gpgsign|core\.(quotepath|autocrlf|eol|filemode|ignorecase|abbrev|safecrlf|whitespace|commentchar|longpaths|precomposeunicode)|color\.[\w.-]+|column\.[\w-]+|diff\.(algorithm|renames|renamelimit|context|noprefix|mnemonicprefix|colormoved|wserrorhighlight|submodule)|log\.(date|decorate|abbrevcommit|showsignature|follow)|status\.[\w-]+|advice\.[\w-]+|rerere\.(enabled|autoupdate)|blame\.[\w-]+|grep\.(linenumber|patterntype|extendedregexp|fullname)|gc\.auto|index\.version|protocol\.version|http\.(postbuffer|lowspeedlimit|lowspeedtime|version)|i18n\.\w+|format\.pretty|pretty\.[\w-]+|versionsort\.suffix|stash\.\w+|pack\.threads)$/i;
 
-/** `key=value`. fail-closed: of a setting that is not known nobody can say what it starts. */
+/** `key=value`. fail-closed: an unknown setting may start a program. */
 export function isHarmlessSetting(setting: string): boolean {
   // A branch whose remote is `.` is pushed to this very repository.
   if (/^branch\.[^=]*\.remote=(?![\w-][\w.-]*$)/is.test(setting)) return false;

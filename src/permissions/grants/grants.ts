@@ -8,7 +8,7 @@ export interface Reach {
   readonly until: 'turn' | 'session';
   /** Milliseconds since 1970. */
   readonly expiresAt?: number;
-  /** Path of the one agent it is for, those below included; absent: everybody. */
+  /** Path of the one agent it is for, those below included; absent: all agents. */
   readonly agent?: string;
 }
 

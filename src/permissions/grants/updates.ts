@@ -221,7 +221,7 @@ export function parseAnswerRule(
   return parseRule(kind, origin, { cwd, home });
 }
 
-/** A background agent's answer stays its own; an agent that somebody waits for shares his. */
+/** An answer about a background agent holds for that agent; a foreground agent shares the session's answers. */
 export function reachOf(
   { until, expiresAt }: Pick<AnswerScope, 'until' | 'expiresAt'>,
   agent: AgentRef,

@@ -11,7 +11,7 @@ import { ANY_DEPTH, reaches, type Segment, segmentOf } from './path-pattern.js';
 import { joinRules, NO_RULES, type ParseRulesOptions, type RuleSet } from './rule.js';
 import { parseRules, placeOf, splitRuleList } from './rules.js';
 
-/** The rules of an agent: everybody's, and those that name it. */
+/** The rules of an agent: those for all agents, and those that name it. */
 export type RulesOf = (agent: AgentRef) => RuleSet;
 
 /**
@@ -19,7 +19,7 @@ export type RulesOf = (agent: AgentRef) => RuleSet;
  * granted to an agent never beats a ban. What binds an agent binds all that it starts.
  */
 export function createAgentRules(
-  everybody: RuleSet,
+  forAll: RuleSet,
   scoped: readonly AgentRules[],
   options: ParseRulesOptions,
 ): { readonly rulesOf: RulesOf; readonly problems: readonly ConfigProblem[] } {
@@ -37,11 +37,11 @@ export function createAgentRules(
     rulesOf(agent) {
       const mine = compiled.flatMap(({ names, binds, rules }) => {
         if (!binds(agent)) return [];
-        // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
+        // fail-closed: an untrusted folder could give its agent a name that has grants.
         const grants = agent.untrusted !== true && names(agent);
         return [grants ? rules : { ...rules, allow: [] }];
       });
-      return joinRules([everybody, ...mine]);
+      return joinRules([forAll, ...mine]);
     },
   };
 }

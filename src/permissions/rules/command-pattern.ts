@@ -50,7 +50,7 @@ const KEYWORD =
   /^\s*(!|\{|\}|\[\[|\]\]|case|coproc|do|done|elif|else|esac|fi|for|function|if|select|then|until|while)(\s.*)?(:| )\*\s*$/s;
 
 /**
- * Why a rule covers no command that it spells. fail-closed: somebody relies on such a restriction.
+ * Why a rule covers no command that it spells. fail-closed: a restriction without effect stops the start.
  * Text without a wildcard is compared as it is written, so little is wrong with it.
  */
 function commandProblem(spec: string, { kind, tool }: CommandContext): Malformed | undefined {

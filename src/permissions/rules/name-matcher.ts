@@ -7,7 +7,7 @@ export interface NameMatcher {
   matches(names: readonly string[]): boolean;
   /** Why it does not mean what was written. */
   readonly problem?: string;
-  /** Nobody can tell which names are meant. */
+  /** It is unknown which names are meant. */
   readonly unreadable?: true;
 }
 

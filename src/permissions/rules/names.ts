@@ -60,7 +60,7 @@ function namesOf(names: readonly string[]) {
   return createNames(names.map((name) => ({ name, value: name })));
 }
 
-/** A plain ban of something nobody has is kept for the day it appears; a near-miss is a mistake. */
+/** A plain ban of an unknown tool is kept for servers that connect later; a near-miss is a mistake. */
 function unknownName(
   name: string,
   { kind, scoped, knownTools }: NameContext,
@@ -106,7 +106,7 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
   return name.includes('*') || end === -1 ? { matchesTool } : { canonical: name, matchesTool };
 }
 
-/** Why no tool of any server can be meant. fail-closed: somebody relies on such a restriction. */
+/** Why no tool of any server can be meant. fail-closed: a restriction without effect stops the start. */
 function mcpNameProblem(name: string, isGrant: boolean): Malformed | undefined {
   const rest = name.slice('mcp__'.length);
   const isPlain = /^[A-Za-z0-9_*-]*$/.test(rest);

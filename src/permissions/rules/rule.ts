@@ -88,7 +88,7 @@ export interface Malformed {
 /** A restriction that covers a call, or may. */
 export interface RestrictionMatch {
   readonly rule: Rule;
-  /** `maybe`: some course the command could take is covered, and nobody can tell which it takes. */
+  /** `maybe`: the command may take a course that is covered, which is not known beforehand. */
   readonly sure: 'yes' | 'maybe';
   /** What it covers where the call does not name it, and how to leave that out. */
   readonly detail?: string;

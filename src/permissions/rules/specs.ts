@@ -127,7 +127,7 @@ function fieldSpec(spec: string, tool: RuleTool, kind: RuleKind): RuleSpec | Mal
   return { kind: 'field', field, value, followedBy };
 }
 
-/** Why a rule can never be about a type of agent. fail-closed: somebody relies on such a restriction. */
+/** Why a rule can never be about a type of agent. fail-closed: a restriction without effect stops the start. */
 function typeNameProblem(name: string): Malformed | undefined {
   const bare = name.replace(/["'`]/g, '');
   if (visible(name) !== name) return { why: 'it holds hidden characters', remedy: 'Type it anew.' };
@@ -152,7 +152,7 @@ function typeNameProblem(name: string): Malformed | undefined {
 
 /**
  * Why a rule can never be about a skill, whatever it is called: `deploy`, `plugin:deploy` or
- * `sub/dir:deploy`. fail-closed: somebody relies on such a restriction.
+ * `sub/dir:deploy`. fail-closed: a restriction without effect stops the start.
  */
 function skillNameProblem(text: string, kind: RuleKind): Malformed | undefined {
   const name = text.replace(/(?:\s+\*|:\*)$/, '');
@@ -305,7 +305,7 @@ function pathProblem(spec: string): Malformed | undefined {
 
 /**
  * Why a name in a rule can never match: with these signs other patterns say more than `*` does, and no
- * such name holds one. fail-closed: somebody relies on the restriction.
+ * such name holds one. fail-closed: a restriction without effect stops the start.
  */
 function signsProblem(name: string, what: string): Malformed | undefined {
   const sign = SIGNS.exec(name)?.[0];

@@ -2,7 +2,7 @@ import { type PatternOptions, setOf } from '../../lib/patterns/name-pattern.js';
 
 /**
  * Wildcards of rules, matched without regular expressions: the time is at most pattern length times
- * text length, whatever anybody writes.
+ * text length.
  */
 
 export type Token =
