@@ -1,12 +1,20 @@
 /** Frames beside messages on the wire: requests both ways, and copies of transcript lines. */
 import { z } from 'zod';
-import { type Declaration, declare, handWritten } from './declare.schema.js';
-import { command, count, effort, flag, list, may, text, words } from './messages.schema.js';
+import {
+  type Declaration,
+  declare,
+  flag,
+  handWritten,
+  list,
+  open,
+  text,
+  words,
+} from './declare.schema.js';
+import { command, count, effort, may } from './messages.schema.js';
 import { permissionUpdate, serverProvenance } from './permission-types.schema.js';
 
 export const CONTROL_TYPES: Declaration[] = [];
 
-const open = z.record(z.string(), z.unknown());
 const frame = <F extends z.ZodRawShape>(name: string, about: string, type: string, fields: F) =>
   declare(CONTROL_TYPES, name, about, z.object({ type: z.literal(type), ...fields }));
 const request = <F extends z.ZodRawShape>(subtype: string, fields: F) =>
@@ -33,7 +41,7 @@ frame('SDKControlRequest', 'A question to the host; it answers once.', 'control_
         matched_ask_rule: may(z.object({ source: text, tool_name: text, rule_content: may(text) })),
         agent_id: may(text),
         mcp_server: may(serverProvenance),
-        requires_user_interaction: z.boolean().optional(),
+        requires_user_interaction: flag.optional(),
         permission_suggestions: z.array(permissionUpdate).optional(),
       }),
       request('hook_callback', {

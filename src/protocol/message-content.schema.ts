@@ -1,11 +1,10 @@
 /** The content of messages, as the Messages API writes it. Open where providers add kinds of their own. */
 import { z } from 'zod';
-import { type Declaration, declare } from './declare.schema.js';
+import { type Declaration, declare, flag, open, text, words } from './declare.schema.js';
 
 /** In the order in which they are printed. */
 export const CONTENT_TYPES: Declaration[] = [];
 
-const text = z.string();
 const block = <K extends string, F extends z.ZodRawShape>(
   name: string,
   kind: K,
@@ -19,15 +18,10 @@ const cacheControl = declare(
   CONTENT_TYPES,
   'CacheControl',
   'Where a provider may cut its cache.',
-  z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }),
+  z.object({ type: z.literal('ephemeral'), ttl: words('5m 1h').optional() }),
 );
 const cached = { cache_control: cacheControl.nullable().optional() };
-const citation = declare(
-  CONTENT_TYPES,
-  'Citation',
-  'Marks a text as quoted from a source.',
-  z.record(z.string(), z.unknown()),
-);
+const citation = declare(CONTENT_TYPES, 'Citation', 'Marks a text as quoted from a source.', open);
 
 const contentBlock = union('ContentBlock', 'One block of an answer.', [
   block('TextContent', 'text', 'What the model says.', {
@@ -82,7 +76,7 @@ const messageUsage = declare(
     cache_read_input_tokens: z.number().nullable().optional(),
     cache_creation: cacheCreation.nullable().optional(),
     server_tool_use: serverToolUse.nullable().optional(),
-    service_tier: z.string().nullable().optional(),
+    service_tier: text.nullable().optional(),
   }),
 );
 
@@ -97,7 +91,7 @@ export const summedUsage = declare(
     cache_read_input_tokens: z.number(),
     cache_creation: cacheCreation.optional(),
     server_tool_use: serverToolUse.optional(),
-    service_tier: z.string().optional(),
+    service_tier: text.optional(),
   }),
 );
 
@@ -126,7 +120,7 @@ const imageParam = block('ImageParam', 'image', 'An image for a model.', {
   source: z.union([
     z.object({
       type: z.literal('base64'),
-      media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+      media_type: words('image/jpeg image/png image/gif image/webp'),
       data: text,
     }),
     z.object({ type: z.literal('url'), url: text }),
@@ -145,7 +139,7 @@ const documentParam = block('DocumentParam', 'document', 'A document for a model
   ]),
   title: text.nullable().optional(),
   context: text.nullable().optional(),
-  citations: z.object({ enabled: z.boolean().optional() }).nullable().optional(),
+  citations: z.object({ enabled: flag.optional() }).nullable().optional(),
   ...cached,
 });
 
@@ -154,7 +148,7 @@ export const messageParam = declare(
   'MessageParam',
   'A message that goes to a model.',
   z.object({
-    role: z.enum(['user', 'assistant']),
+    role: words('user assistant'),
     content: z.union([
       text,
       z.array(
@@ -167,7 +161,7 @@ export const messageParam = declare(
             content: z
               .union([text, z.array(z.union([textParam, imageParam, documentParam]))])
               .optional(),
-            is_error: z.boolean().optional(),
+            is_error: flag.optional(),
             ...cached,
           }),
           block('ToolUseParam', 'tool_use', 'An earlier call of a tool.', {

@@ -3,7 +3,17 @@
  * types of the frames on the wire and the reference page. Nothing that ships imports this file for its values.
  */
 import { z } from 'zod';
-import { type Declaration, declare, handWritten, printedAs } from './declare.schema.js';
+import {
+  type Declaration,
+  declare,
+  flag,
+  handWritten,
+  list,
+  open,
+  printedAs,
+  text,
+  words,
+} from './declare.schema.js';
 import {
   assistantContent,
   messageParam,
@@ -17,16 +27,10 @@ export const PART_TYPES: Declaration[] = [];
 /** Prompts, answers, results and the start of a turn. */
 export const CONVERSATION_MESSAGES: Declaration[] = [];
 
-export const text = z.string();
-export const flag = z.boolean();
 export const count = z.number();
-const open = z.record(z.string(), z.unknown());
-export const list = z.array(text);
 export const may = <T extends z.ZodType>(schema: T) => schema.optional();
 export const ours = <T extends z.ZodType>(schema: T, about: string) =>
   schema.describe(`Ours: ${about}`).optional();
-/** One of these words. */
-export const words = (text: string) => z.enum(text.trim().split(/\s+/));
 export const part = <T extends z.ZodType>(name: string, about: string, schema: T): T =>
   declare(PART_TYPES, name, about, schema);
 

@@ -1,10 +1,9 @@
 /** What programs read and write of permissions: modes, changes of rules, the report of what is in force. */
 import { z } from 'zod';
-import { type Declaration, declare } from './declare.schema.js';
+import { type Declaration, declare, flag, list, open, text, words } from './declare.schema.js';
 
 export const PERMISSION_TYPES: Declaration[] = [];
 
-const text = z.string();
 const type = <T extends z.ZodType>(name: string, about: string, schema: T): T =>
   declare(PERMISSION_TYPES, name, about, schema);
 
@@ -16,13 +15,13 @@ export const uuid = type(
 export const permissionMode = type(
   'PermissionMode',
   '`auto` is known so that code which names it compiles; a session that asks for it is refused.',
-  z.enum(['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk', 'auto']),
+  words('default acceptEdits bypassPermissions plan dontAsk auto'),
 );
-const behavior = type('PermissionBehavior', 'What a rule does.', z.enum(['allow', 'deny', 'ask']));
+const behavior = type('PermissionBehavior', 'What a rule does.', words('allow deny ask'));
 const destination = type(
   'PermissionUpdateDestination',
   'Where a change is kept.',
-  z.enum(['userSettings', 'projectSettings', 'localSettings', 'session', 'cliArg']),
+  words('userSettings projectSettings localSettings session cliArg'),
 );
 const rules = z.array(
   type(
@@ -42,8 +41,8 @@ export const permissionUpdate = type(
     change('replaceRules', { rules, behavior }),
     change('removeRules', { rules, behavior }),
     change('setMode', { mode: permissionMode }),
-    change('addDirectories', { directories: z.array(text) }),
-    change('removeDirectories', { directories: z.array(text) }),
+    change('addDirectories', { directories: list }),
+    change('removeDirectories', { directories: list }),
   ]),
 );
 export const serverProvenance = type(
@@ -73,17 +72,15 @@ export const policyReport = type(
             .describe('Where it was written; absent for what the program itself gave.')
             .optional(),
           line: z.number().optional(),
-          preemptsCallback: z
-            .boolean()
-            .describe('Calls that it covers never come before `canUseTool`.'),
+          preemptsCallback: flag.describe('Calls that it covers never come before `canUseTool`.'),
         }),
       ),
     ),
-    directories: z.array(text).describe('Directories that count as inside.'),
-    managedOnly: z.boolean().describe("Only an administrator's rules grant."),
-    fileGrantsIgnored: z
-      .boolean()
-      .describe('Allow rules of settings files are ignored (`ignoreFileGrants`).'),
+    directories: list.describe('Directories that count as inside.'),
+    managedOnly: flag.describe("Only an administrator's rules grant."),
+    fileGrantsIgnored: flag.describe(
+      'Allow rules of settings files are ignored (`ignoreFileGrants`).',
+    ),
     asks: z
       .enum(['canUseTool', 'tool', 'nobody'])
       .describe('Who answers calls that no rule decides. `nobody`: they are refused.'),
@@ -97,13 +94,13 @@ type(
     decision: z.union([
       z.object({
         behavior: z.literal('allow'),
-        updatedInput: z.record(text, z.unknown()).optional(),
+        updatedInput: open.optional(),
         updatedPermissions: z.array(permissionUpdate).optional(),
       }),
       z.object({
         behavior: z.literal('deny'),
         message: text.optional(),
-        interrupt: z.boolean().optional(),
+        interrupt: flag.optional(),
       }),
     ]),
   }),

@@ -1,19 +1,15 @@
 /** Messages about the session itself: its state, its tasks and hooks, and what it has to report. */
 import { z } from 'zod';
-import { type Declaration, handWritten } from './declare.schema.js';
+import { type Declaration, flag, handWritten, list, text, words } from './declare.schema.js';
 import {
   CONVERSATION_MESSAGES,
   command,
   count,
-  flag,
-  list,
   may,
   messagesInto,
   modelError,
   ours,
   part,
-  text,
-  words,
 } from './messages.schema.js';
 import { permissionMode as mode, policyReport, uuid } from './permission-types.schema.js';
 

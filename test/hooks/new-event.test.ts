@@ -2,13 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookFiles } from '../../scripts/generate/hooks.js';
-import {
-  defineHookEvent,
-  is,
-  may,
-  PLAIN,
-  text,
-} from '../../src/protocol/hooks/hook-event.schema.js';
+import { text } from '../../src/protocol/declare.schema.js';
+import { defineHookEvent, is, may, PLAIN } from '../../src/protocol/hooks/hook-event.schema.js';
 import { HOOK_DEFINITIONS } from '../../src/protocol/hooks/hook-events.schema.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -22,8 +17,8 @@ describe('a new hook event', () => {
       timeoutMs: 5000,
       when: 'before a deployment starts',
       no: 'nothing is deployed',
-      input: { target: is(text(), 'Where to.', 'staging') },
-      output: { ticket: may(text(), 'The change that it belongs to.') },
+      input: { target: is(text, 'Where to.', 'staging') },
+      output: { ticket: may(text, 'The change that it belongs to.') },
     });
     const files = hookFiles({ ...HOOK_DEFINITIONS, DeployStarted });
     const input = JSON.parse(files['schema/hooks/DeployStarted.input.json'] ?? '');

@@ -4,7 +4,7 @@
  * the reference page. Nothing that ships imports this file for its values.
  */
 import { z } from 'zod';
-import { type Declaration, declare } from '../declare.schema.js';
+import { type Declaration, declare, flag, list, text, words } from '../declare.schema.js';
 import { PERMISSION_MODES } from '../permissions.js';
 import { HOOK_KINDS, type HookEventFacts, type HookKind } from './hook-event-facts.js';
 
@@ -59,11 +59,8 @@ function withSample<T extends z.ZodType>(schema: T, value: unknown): T {
   return schema;
 }
 
-export const text = () => z.string();
-export const flag = () => z.boolean();
-export const count = () => z.int().min(0);
-export const list = () => z.array(z.string());
-export const object = () => z.looseObject({});
+export const count = z.int().min(0);
+export const object = z.looseObject({});
 
 /** Types that inputs are made of. */
 export const HOOK_INPUT_TYPES: Declaration[] = [];
@@ -74,59 +71,59 @@ const agent = part(
   'HookAgent',
   'The agent that acts.',
   z.looseObject({
-    id: is(text(), 'Unique within the session; `main` for the root.'),
-    type: is(text(), 'Agent type, `main` for the root.'),
-    name: may(text(), 'The name it was given.'),
-    path: is(text(), 'Address by lineage, `main/planner#2/reviewer#1`.'),
-    parent_id: may(text(), 'The agent that started it.'),
-    depth: is(count(), '0 for the root.'),
-    spawned_by_tool_use_id: may(text(), 'The tool call that started it.'),
-    background: is(flag(), 'It runs beside the agent that started it.'),
-    isolation: may(z.enum(['worktree', 'scratch']), 'It works in a tree of its own.'),
-    workspace: may(text(), "The directory it works in, where that is not the session's."),
+    id: is(text, 'Unique within the session; `main` for the root.'),
+    type: is(text, 'Agent type, `main` for the root.'),
+    name: may(text, 'The name it was given.'),
+    path: is(text, 'Address by lineage, `main/planner#2/reviewer#1`.'),
+    parent_id: may(text, 'The agent that started it.'),
+    depth: is(count, '0 for the root.'),
+    spawned_by_tool_use_id: may(text, 'The tool call that started it.'),
+    background: is(flag, 'It runs beside the agent that started it.'),
+    isolation: may(words('worktree scratch'), 'It works in a tree of its own.'),
+    workspace: may(text, "The directory it works in, where that is not the session's."),
   }),
 );
 
 /** Fields in the input of every event, beside `hook_event_name`. */
 export const COMMON_INPUT = {
-  session_id: is(text(), 'The session.'),
-  transcript_path: is(text(), "The session's transcript, also for what a subagent does."),
-  cwd: is(text(), 'The working directory.'),
+  session_id: is(text, 'The session.'),
+  transcript_path: is(text, "The session's transcript, also for what a subagent does."),
+  cwd: is(text, 'The working directory.'),
   permission_mode: may(
     z.enum(PERMISSION_MODES),
     'The permission mode; with events about tools, prompts and ends of turns.',
   ),
-  prompt_id: may(text(), 'The prompt that is being worked on.'),
-  effort: may(z.looseObject({ level: is(text(), 'Its name.') }), "The model's reasoning effort."),
-  agent_id: may(text(), 'Present inside a subagent only: which one.'),
-  agent_type: may(text(), 'The type of the subagent, or of a session that runs as an agent.'),
+  prompt_id: may(text, 'The prompt that is being worked on.'),
+  effort: may(z.looseObject({ level: is(text, 'Its name.') }), "The model's reasoning effort."),
+  agent_id: may(text, 'Present inside a subagent only: which one.'),
+  agent_type: may(text, 'The type of the subagent, or of a session that runs as an agent.'),
   agent: is(agent, 'Who acts. Ours.'),
-  agent_transcript_path: may(text(), "The subagent's own transcript."),
+  agent_transcript_path: may(text, "The subagent's own transcript."),
 } satisfies z.ZodRawShape;
 
 /** May stand at the top of every event's output. */
 export const COMMON_OUTPUT = {
-  continue: may(flag(), 'false: the turn ends after this step.'),
-  stopReason: may(text(), 'Why it ends; for the person.'),
-  suppressOutput: may(flag(), 'Accepted, without effect.'),
-  systemMessage: may(text(), 'For the person, never for the model.'),
+  continue: may(flag, 'false: the turn ends after this step.'),
+  stopReason: may(text, 'Why it ends; for the person.'),
+  suppressOutput: may(flag, 'Accepted, without effect.'),
+  systemMessage: may(text, 'For the person, never for the model.'),
   terminalSequence: may(
-    text(),
+    text,
     'A title, a notification or a bell for the terminal of an interactive session.',
   ),
   decision: may(
-    z.enum(['approve', 'block']),
+    words('approve block'),
     '`block`: no. `approve` is an old word for the yes of PreToolUse.',
   ),
-  reason: may(text(), 'Why.'),
-  async: may(flag(), 'true: it goes on by itself and decides nothing.'),
+  reason: may(text, 'Why.'),
+  async: may(flag, 'true: it goes on by itself and decides nothing.'),
   asyncTimeout: may(z.number().min(0), 'Milliseconds that it may then take; default 15000.'),
 } satisfies z.ZodRawShape;
 
-export const context = { additionalContext: may(text(), 'For the model.') };
-export const watchPaths = may(list(), 'Absolute paths whose changes fire FileChanged from now on.');
+export const context = { additionalContext: may(text, 'For the model.') };
+export const watchPaths = may(list, 'Absolute paths whose changes fire FileChanged from now on.');
 
-export const decided = (words: readonly [string, ...string[]]) => ({
-  permissionDecision: may(z.enum(words), 'What is to become of it.'),
-  permissionDecisionReason: may(text(), 'Why.'),
+export const decided = (decisions: string) => ({
+  permissionDecision: may(words(decisions), 'What is to become of it.'),
+  permissionDecisionReason: may(text, 'Why.'),
 });

@@ -1,47 +1,41 @@
 import { z } from 'zod';
+import { flag, list, text, words } from '../declare.schema.js';
 import {
   ALL,
   context,
   count,
   decided,
   defineHookEvent,
-  flag,
   is,
-  list,
   may,
   object,
   PLAIN,
   part,
-  text,
   watchPaths,
 } from './hook-event.schema.js';
 
 const modelSwitch = {
-  from_model: is(text(), 'The model until now.', 'small-model'),
-  to_model: is(text(), 'The model from now on.', 'large-model'),
+  from_model: is(text, 'The model until now.', 'small-model'),
+  to_model: is(text, 'The model from now on.', 'large-model'),
   requested_model: is(
     z.string().nullable(),
     'As it was asked for; null: the default.',
     'large-model',
   ),
-  context_tokens: is(count(), 'Tokens that the new model has to read.', 12_000),
-  prompt_cache_warm: is(flag(), 'The old model has the conversation in its cache.', true),
-  cache_ttl: is(z.enum(['5m', '1h']), 'How long a cache lasts.', '5m'),
+  context_tokens: is(count, 'Tokens that the new model has to read.', 12_000),
+  prompt_cache_warm: is(flag, 'The old model has the conversation in its cache.', true),
+  cache_ttl: is(words('5m 1h'), 'How long a cache lasts.', '5m'),
   estimated_cache_write_usd: is(z.number().min(0), 'What reading it anew may cost.', 0.05),
-  pricing: is(
-    z.enum(['configured', 'catalog', 'default']),
-    'Where that price comes from.',
-    'default',
-  ),
+  pricing: is(words('configured catalog default'), 'Where that price comes from.', 'default'),
 };
 const elicitation = {
-  mcp_server_name: is(text(), 'The server.', 'tracker'),
-  elicitation_id: may(text(), 'The question.', 'elicitation_sample'),
-  mode: may(z.enum(['form', 'url']), 'A form, or a page to open.', 'form'),
+  mcp_server_name: is(text, 'The server.', 'tracker'),
+  elicitation_id: may(text, 'The question.', 'elicitation_sample'),
+  mode: may(words('form url'), 'A form, or a page to open.', 'form'),
 };
 const answered = {
-  action: may(z.enum(['accept', 'decline', 'cancel']), 'The answer in place of a person.'),
-  content: may(object(), 'What is accepted.'),
+  action: may(words('accept decline cancel'), 'The answer in place of a person.'),
+  content: may(object, 'What is accepted.'),
 };
 /** Events of files, settings, models and MCP servers, and the end of a session. */
 export const PROJECT_EVENTS = {
@@ -53,17 +47,11 @@ export const PROJECT_EVENTS = {
     no: "the change is not applied; an administrator's is, whatever a hook says",
     input: {
       source: is(
-        z.enum([
-          'user_settings',
-          'project_settings',
-          'local_settings',
-          'policy_settings',
-          'skills',
-        ]),
+        words('user_settings project_settings local_settings policy_settings skills'),
         'What changed.',
         'project_settings',
       ),
-      file_path: may(text(), 'The file.', '/project/.claude/settings.json'),
+      file_path: may(text, 'The file.', '/project/.claude/settings.json'),
     },
   }),
   CwdChanged: defineHookEvent({
@@ -72,8 +60,8 @@ export const PROJECT_EVENTS = {
     setsEnvironment: true,
     when: 'when the working directory has changed',
     input: {
-      old_cwd: is(text(), 'The directory before.', '/project'),
-      new_cwd: is(text(), 'The directory now.', '/project/packages/core'),
+      old_cwd: is(text, 'The directory before.', '/project'),
+      new_cwd: is(text, 'The directory now.', '/project/packages/core'),
     },
     output: { watchPaths },
   }),
@@ -83,8 +71,8 @@ export const PROJECT_EVENTS = {
     kinds: PLAIN,
     when: 'when a directory was added to the working ones during a session',
     input: {
-      directory: is(text(), 'The directory.', '/library'),
-      source: is(z.enum(['slash_command', 'register_repo_root']), 'Who added it.', 'slash_command'),
+      directory: is(text, 'The directory.', '/library'),
+      source: is(words('slash_command register_repo_root'), 'Who added it.', 'slash_command'),
     },
   }),
   FileChanged: defineHookEvent({
@@ -96,11 +84,11 @@ export const PROJECT_EVENTS = {
     note: 'A matcher names files, `package.json|.env`; these are watched from the start.',
     input: {
       file_path: is(
-        text(),
+        text,
         'The file; matchers are compared with its last part.',
         '/project/package.json',
       ),
-      event: is(z.enum(['change', 'add', 'unlink']), 'What happened to it.', 'change'),
+      event: is(words('change add unlink'), 'What happened to it.', 'change'),
     },
     output: { watchPaths },
   }),
@@ -110,16 +98,16 @@ export const PROJECT_EVENTS = {
     when: 'when a working tree is needed; the hook makes it in place of git',
     no: 'no tree is made, and what needed it fails',
     note: 'Every exit code but 0 is a failure here.',
-    input: { name: is(text(), 'What the tree is to be called.', 'fix-parser') },
+    input: { name: is(text, 'What the tree is to be called.', 'fix-parser') },
     output: {
-      worktreePath: is(text(), 'The tree that was made. A command may print it as its last line.'),
+      worktreePath: is(text, 'The tree that was made. A command may print it as its last line.'),
     },
   }),
   WorktreeRemove: defineHookEvent({
     role: 'observe',
     kinds: PLAIN,
     when: 'when a working tree that a hook made is no longer needed',
-    input: { worktree_path: is(text(), 'The tree that goes.', '/project/.worktrees/fix-parser') },
+    input: { worktree_path: is(text, 'The tree that goes.', '/project/.worktrees/fix-parser') },
   }),
   PreCompact: defineHookEvent({
     role: 'block',
@@ -128,7 +116,7 @@ export const PROJECT_EVENTS = {
     when: 'before the conversation is replaced by a summary',
     no: 'it is not compacted',
     input: {
-      trigger: is(z.enum(['manual', 'auto']), 'Who wants it.', 'auto'),
+      trigger: is(words('manual auto'), 'Who wants it.', 'auto'),
       custom_instructions: is(
         z.string().nullable(),
         'What a person asked the summary to keep.',
@@ -136,9 +124,9 @@ export const PROJECT_EVENTS = {
       ),
     },
     output: {
-      additionalContext: may(text(), 'Joins the instructions for the summary. Ours.'),
+      additionalContext: may(text, 'Joins the instructions for the summary. Ours.'),
       preserve: may(
-        z.union([text(), list()]),
+        z.union([text, list]),
         'Texts that stay word for word beside the summary. Ours.',
       ),
     },
@@ -149,8 +137,8 @@ export const PROJECT_EVENTS = {
     kinds: PLAIN,
     when: 'when the conversation was replaced by a summary',
     input: {
-      trigger: is(z.enum(['manual', 'auto']), 'Who wanted it.', 'auto'),
-      compact_summary: is(text(), 'The summary.', 'The parser was written and tested.'),
+      trigger: is(words('manual auto'), 'Who wanted it.', 'auto'),
+      compact_summary: is(text, 'The summary.', 'The parser was written and tested.'),
     },
   }),
   PreModelSwitch: defineHookEvent({
@@ -160,9 +148,9 @@ export const PROJECT_EVENTS = {
     no: 'the model stays; an ask without a person to answer is a no',
     input: {
       ...modelSwitch,
-      source: is(z.enum(['command', 'picker', 'sdk']), 'Who asked for it.', 'command'),
+      source: is(words('command picker sdk'), 'Who asked for it.', 'command'),
     },
-    output: decided(['allow', 'deny', 'ask']),
+    output: decided('allow deny ask'),
   }),
   PostModelSwitch: defineHookEvent({
     role: 'observe',
@@ -171,11 +159,7 @@ export const PROJECT_EVENTS = {
     when: 'when the model of a session was changed',
     input: {
       ...modelSwitch,
-      source: is(
-        z.enum(['command', 'picker', 'sdk', 'auto', 'resume']),
-        'What brought it about.',
-        'command',
-      ),
+      source: is(words('command picker sdk auto resume'), 'What brought it about.', 'command'),
     },
     output: context,
   }),
@@ -187,9 +171,9 @@ export const PROJECT_EVENTS = {
     no: 'the question is declined',
     input: {
       ...elicitation,
-      message: is(text(), 'What the server asks.', 'Which project?'),
-      url: may(text(), 'The page it wants to be opened.'),
-      requested_schema: may(object(), 'The JSON schema of the answer.', {
+      message: is(text, 'What the server asks.', 'Which project?'),
+      url: may(text, 'The page it wants to be opened.'),
+      requested_schema: may(object, 'The JSON schema of the answer.', {
         type: 'object',
         properties: { project: { type: 'string' } },
       }),
@@ -204,8 +188,8 @@ export const PROJECT_EVENTS = {
     no: 'the answer becomes a decline',
     input: {
       ...elicitation,
-      action: is(z.enum(['accept', 'decline', 'cancel']), 'What was answered.', 'accept'),
-      content: may(object(), 'The answer.', { project: 'parser' }),
+      action: is(words('accept decline cancel'), 'What was answered.', 'accept'),
+      content: may(object, 'The answer.', { project: 'parser' }),
     },
     output: answered,
   }),
@@ -220,7 +204,7 @@ export const PROJECT_EVENTS = {
         part(
           'ExitReason',
           'Why a session ends.',
-          z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']),
+          words('clear resume logout prompt_input_exit other'),
         ),
         'Why it ends.',
         'other',

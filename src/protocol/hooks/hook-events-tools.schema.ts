@@ -1,49 +1,47 @@
 import { z } from 'zod';
-import { printedAs } from '../declare.schema.js';
+import { flag, printedAs, text, words } from '../declare.schema.js';
 import {
   ALL,
   context,
   decided,
   defineHookEvent,
-  flag,
   is,
   may,
   object,
   part,
   sampleOf,
-  text,
 } from './hook-event.schema.js';
 
 const mcpServer = may(
   printedAs(
     'McpServerProvenance',
     z.looseObject({
-      name: is(text(), 'Its name.'),
-      source: may(text(), 'Where it is declared.'),
+      name: is(text, 'Its name.'),
+      source: may(text, 'Where it is declared.'),
     }),
   ),
   'The server that a tool of MCP belongs to.',
 );
 const call = {
-  tool_name: is(text(), 'The tool.', 'Bash'),
-  tool_input: is(printedAs('unknown', object()), 'Its input; paths of files are absolute.', {
+  tool_name: is(text, 'The tool.', 'Bash'),
+  tool_input: is(printedAs('unknown', object), 'Its input; paths of files are absolute.', {
     command: 'npm test',
     description: 'Run the tests',
   }),
 };
-const toolUseId = is(text(), 'The tool call.', 'toolu_sample');
+const toolUseId = is(text, 'The tool call.', 'toolu_sample');
 const duration = may(z.number().min(0), 'Milliseconds that the tool took.', 840);
 
 const decision = z.looseObject({
-  behavior: is(z.enum(['allow', 'deny']), 'Yes or no.'),
-  updatedInput: may(object(), 'With allow: the whole new input; it is judged again.'),
+  behavior: is(words('allow deny'), 'Yes or no.'),
+  updatedInput: may(object, 'With allow: the whole new input; it is judged again.'),
   updatedPermissions: may(
-    z.array(z.looseObject({ type: is(text(), 'What it changes.') })),
+    z.array(z.looseObject({ type: is(text, 'What it changes.') })),
     'With allow: changes of rules, mode or directories.',
   ),
-  scope: may(object(), 'With allow: how far the yes reaches, `{what, until, expiresAt?}`. Ours.'),
-  message: may(text(), 'With deny: why; the model reads it.'),
-  interrupt: may(flag(), 'With deny: the turn ends too.'),
+  scope: may(object, 'With allow: how far the yes reaches, `{what, until, expiresAt?}`. Ours.'),
+  message: may(text, 'With deny: why; the model reads it.'),
+  interrupt: may(flag, 'With deny: the turn ends too.'),
 });
 const replaced = {
   updatedToolOutput: may(z.unknown(), "Any value in place of the tool's output."),
@@ -61,13 +59,13 @@ export const TOOL_EVENTS = {
     note: 'A yes opens only what no rule holds. `continue: false` refuses the call as well.',
     input: { ...call, tool_use_id: toolUseId, mcp_server: mcpServer },
     output: {
-      ...decided(['allow', 'deny', 'ask', 'defer']),
-      updatedInput: may(object(), 'The whole new input; it is judged again.'),
+      ...decided('allow deny ask defer'),
+      updatedInput: may(object, 'The whole new input; it is judged again.'),
       ...context,
-      agentContext: may(text(), 'For the agent that a call of Agent starts. Ours.'),
+      agentContext: may(text, 'For the agent that a call of Agent starts. Ours.'),
     },
     topOutput: {
-      tool_input: may(object(), 'Another name for `updatedInput`, where that is absent. Ours.'),
+      tool_input: may(object, 'Another name for `updatedInput`, where that is absent. Ours.'),
     },
   }),
   PermissionRequest: defineHookEvent({
@@ -81,7 +79,7 @@ export const TOOL_EVENTS = {
       ...call,
       permission_suggestions: may(
         z.array(
-          printedAs('PermissionUpdate', z.looseObject({ type: is(text(), 'What it changes.') })),
+          printedAs('PermissionUpdate', z.looseObject({ type: is(text, 'What it changes.') })),
         ),
         'Changes that would let such calls through, in the form of `updatedPermissions`.',
         [
@@ -105,10 +103,10 @@ export const TOOL_EVENTS = {
     input: {
       ...call,
       tool_use_id: toolUseId,
-      reason: is(text(), 'Why it was refused.', 'the rule Bash(npm *) refuses it'),
+      reason: is(text, 'Why it was refused.', 'the rule Bash(npm *) refuses it'),
       mcp_server: mcpServer,
     },
-    output: { retry: may(flag(), 'true: the model may try again, and the refusal says so.') },
+    output: { retry: may(flag, 'true: the model may try again, and the refusal says so.') },
   }),
   PostToolUse: defineHookEvent({
     role: 'block',
@@ -132,7 +130,7 @@ export const TOOL_EVENTS = {
     output: {
       ...context,
       ...replaced,
-      classifierContext: may(text(), 'For a classifier of calls; at most 2000 characters count.'),
+      classifierContext: may(text, 'For a classifier of calls; at most 2000 characters count.'),
     },
   }),
   PostToolUseFailure: defineHookEvent({
@@ -145,8 +143,8 @@ export const TOOL_EVENTS = {
     input: {
       ...call,
       tool_use_id: toolUseId,
-      error: is(text(), 'What went wrong.', 'Exit code 1\n1 test failed'),
-      is_interrupt: may(flag(), 'The user or the host interrupted it.', false),
+      error: is(text, 'What went wrong.', 'Exit code 1\n1 test failed'),
+      is_interrupt: may(flag, 'The user or the host interrupted it.', false),
       duration_ms: duration,
       mcp_server: mcpServer,
     },
@@ -184,30 +182,30 @@ export const TOOL_EVENTS = {
     when: 'when the input of a tool call arrived broken or does not fit the tool',
     note: 'Ours: other programs have no such event.',
     input: {
-      tool_name: is(text(), 'The tool.', 'Write'),
-      tool_input: may(object(), 'What could be read of the input.'),
+      tool_name: is(text, 'The tool.', 'Write'),
+      tool_input: may(object, 'What could be read of the input.'),
       tool_use_id: toolUseId,
       raw: may(
-        text(),
+        text,
         'What arrived, where it was not a whole object.',
         '{"file_path": "/project/a.ts", "content": "impo',
       ),
       cause: is(
-        z.enum(['output_limit', 'cut_stream', 'invalid_json', 'not_an_object', 'schema']),
+        words('output_limit cut_stream invalid_json not_an_object schema'),
         'The answer hit its limit, the stream broke off, no JSON, no object, or not what the tool takes.',
         'output_limit',
       ),
       problems: is(
         z.array(
           z.looseObject({
-            path: is(text(), 'The place inside the input, `/edits/0/old_string`.'),
-            message: is(text(), 'What is wrong there.'),
+            path: is(text, 'The place inside the input, `/edits/0/old_string`.'),
+            message: is(text, 'What is wrong there.'),
           }),
         ),
         'With `schema`: what is wrong.',
         [],
       ),
-      error: may(text(), 'The error that the model sees.'),
+      error: may(text, 'The error that the model sees.'),
     },
     output: context,
   }),

@@ -1,14 +1,12 @@
 /** Keys that other programs read from the same files: known, so that they cause no warning. */
 import type { z } from 'zod';
-import { anything, ELSEWHERE, key, text } from './setting-key.schema.js';
+import { text } from '../declare.schema.js';
+import { anything, elsewhere, key } from './setting-key.schema.js';
 
 /** Read from the user's own file. */
 export const terminalSettings = {
-  theme: key(
-    text(),
-    'Colours: `auto`, `dark` or `light`, each also with `-daltonized` or `-ansi`.',
-  ),
-  editorMode: key(text(), '`vim` gives the prompt vim keys.'),
+  theme: key(text, 'Colours: `auto`, `dark` or `light`, each also with `-daltonized` or `-ansi`.'),
+  editorMode: key(text, '`vim` gives the prompt vim keys.'),
 };
 
 export const ofOtherPrograms = Object.fromEntries(
@@ -35,5 +33,5 @@ export const ofOtherPrograms = Object.fromEntries(
    requiredMaximumVersion parentSettingsBehavior managedSourcesBehavior forceRemoteSettingsRefresh
    wslInheritsWindowsSettings remoteControlAtStartup disableRemoteControl`
     .split(/\s+/)
-    .map((name) => [name, key(anything(), '', ELSEWHERE)]),
+    .map((name) => [name, elsewhere(anything, '')]),
 ) as Record<string, z.ZodOptional<z.ZodUnknown>>;

@@ -1,102 +1,82 @@
 import { z } from 'zod';
+import { flag, list, open, text, words } from '../declare.schema.js';
 import {
   anything,
-  COMMAND,
+  command,
   count,
-  flag,
+  fence,
   key,
-  LATER,
-  list,
-  MANAGED_FENCE,
-  table,
-  text,
+  later,
+  live,
+  managed,
+  managedLater,
+  strictFence,
+  trusted,
 } from './setting-key.schema.js';
 
 const statusLine = z.looseObject({
   type: z.literal('command'),
-  command: text(),
+  command: text,
   padding: z.number().optional(),
   refreshInterval: z.number().optional(),
-  hideVimModeIndicator: flag().optional(),
+  hideVimModeIndicator: flag.optional(),
 });
 
 const serverEntry = z.union([
-  z.strictObject({ serverName: text() }),
-  z.strictObject({ serverCommand: z.array(z.string()) }),
-  z.strictObject({ serverUrl: text() }),
+  z.strictObject({ serverName: text }),
+  z.strictObject({ serverCommand: list }),
+  z.strictObject({ serverUrl: text }),
 ]);
 
-const names = z.union([text(), list()]);
+const names = z.union([text, list]);
 
 export const extensionSettings = {
-  enableAllProjectMcpServers: key(flag(), 'Accepts every server of .mcp.json.', {
-    needsTrust: true,
+  enableAllProjectMcpServers: trusted(flag, 'Accepts every server of .mcp.json.', {
     strict: false,
   }),
-  enabledMcpjsonServers: key(names, 'Servers of .mcp.json that are accepted.', {
-    needsTrust: true,
-  }),
-  disabledMcpjsonServers: key(names, 'Servers of .mcp.json that are not used.', {
-    restricts: true,
-  }),
-  allowedMcpServers: key(z.array(serverEntry), 'The only servers that may be used; [] none.', {
-    restricts: true,
-  }),
-  deniedMcpServers: key(z.array(serverEntry), 'Servers that may not be used.', {
-    restricts: true,
-  }),
-  allowManagedMcpServersOnly: key(flag(), 'Only the managed list counts.', {
-    restricts: true,
-    scope: 'managed',
-  }),
-  managedMcpServers: key(table(), 'Servers of an administrator.', { scope: 'managed' }),
-  disableClaudeAiConnectors: key(flag(), 'No connectors of an account.', {
-    restricts: true,
-    strict: true,
-    strictest: true,
-  }),
-  disableSkillShellExecution: key(flag(), 'Skills run no commands of their own.', {
-    restricts: true,
+  enabledMcpjsonServers: trusted(names, 'Servers of .mcp.json that are accepted.'),
+  disabledMcpjsonServers: fence(names, 'Servers of .mcp.json that are not used.'),
+  allowedMcpServers: fence(z.array(serverEntry), 'The only servers that may be used; [] none.'),
+  deniedMcpServers: fence(z.array(serverEntry), 'Servers that may not be used.'),
+  allowManagedMcpServersOnly: managed(flag, 'Only the managed list counts.'),
+  managedMcpServers: key(open, 'Servers of an administrator.', { scope: 'managed' }),
+  disableClaudeAiConnectors: strictFence(flag, 'No connectors of an account.'),
+  disableSkillShellExecution: fence(flag, 'Skills run no commands of their own.', {
     needsTrust: true,
     strict: true,
     live: true,
   }),
-  skillOverrides: key(
-    z.record(z.string(), z.enum(['on', 'name-only', 'user-invocable-only', 'off'])),
+  skillOverrides: live(
+    z.record(z.string(), words('on name-only user-invocable-only off')),
     'Which skills are offered.',
-    { live: true },
   ),
-  disableBundledSkills: key(flag(), 'Hides built-in skills.'),
-  skillListingBudgetFraction: key(
+  disableBundledSkills: key(flag, 'Hides built-in skills.'),
+  skillListingBudgetFraction: live(
     z.number().positive(),
     'Share of the window for the list of skills.',
-    { live: true },
   ),
-  skillListingMaxDescChars: key(count(1), 'Longest entry in the list of skills.', { live: true }),
-  enabledPlugins: key(z.record(z.string(), z.unknown()), 'Which plugins are on.', COMMAND),
-  pluginConfigs: key(table(), 'Options of plugins.', { ...LATER, scope: 'user' }),
-  extraKnownMarketplaces: key(table(), 'Where plugins come from.', COMMAND),
-  additionalMarketplaces: key(table(), 'The same.', COMMAND),
-  strictKnownMarketplaces: key(anything(), 'The only marketplaces.', MANAGED_FENCE),
-  allowedMarketplaces: key(anything(), 'The same.', MANAGED_FENCE),
-  blockedMarketplaces: key(anything(), 'Marketplaces that are refused.', MANAGED_FENCE),
-  disableCommandPluginSources: key(flag(), 'No plugins from commands.', MANAGED_FENCE),
-  agent: key(text(), 'The agent that the main conversation runs as.', { needsTrust: true }),
+  skillListingMaxDescChars: live(count(1), 'Longest entry in the list of skills.'),
+  enabledPlugins: command(open, 'Which plugins are on.'),
+  pluginConfigs: later(open, 'Options of plugins.', { scope: 'user' }),
+  extraKnownMarketplaces: command(open, 'Where plugins come from.'),
+  additionalMarketplaces: command(open, 'The same.'),
+  strictKnownMarketplaces: managedLater(anything, 'The only marketplaces.'),
+  allowedMarketplaces: managedLater(anything, 'The same.'),
+  blockedMarketplaces: managedLater(anything, 'Marketplaces that are refused.'),
+  disableCommandPluginSources: managedLater(flag, 'No plugins from commands.'),
+  agent: trusted(text, 'The agent that the main conversation runs as.'),
 };
 
 export const programSettings = {
-  apiKeyHelper: key(text(), 'Command that prints the API key.', COMMAND),
-  proxyAuthHelper: key(text(), 'Command that prints proxy credentials.', COMMAND),
-  awsAuthRefresh: key(text(), 'Command that refreshes AWS credentials.', COMMAND),
-  awsCredentialExport: key(text(), 'Command that prints AWS credentials.', COMMAND),
-  gcpAuthRefresh: key(text(), 'Command that refreshes GCP credentials.', COMMAND),
-  otelHeadersHelper: key(text(), 'Command that prints telemetry headers.', COMMAND),
-  statusLine: key(statusLine, 'Command that prints a status line.', { needsTrust: true }),
-  subagentStatusLine: key(statusLine, 'The same for agents.', COMMAND),
-  fileSuggestion: key(statusLine, 'Command that suggests files.', COMMAND),
-  processWrapper: key(anything(), 'Program around every process.', { ...COMMAND, scope: 'user' }),
-  policyHelper: key(table(), 'Program that prints managed settings.', {
-    ...MANAGED_FENCE,
-    unenforced: true,
-  }),
+  apiKeyHelper: command(text, 'Command that prints the API key.'),
+  proxyAuthHelper: command(text, 'Command that prints proxy credentials.'),
+  awsAuthRefresh: command(text, 'Command that refreshes AWS credentials.'),
+  awsCredentialExport: command(text, 'Command that prints AWS credentials.'),
+  gcpAuthRefresh: command(text, 'Command that refreshes GCP credentials.'),
+  otelHeadersHelper: command(text, 'Command that prints telemetry headers.'),
+  statusLine: trusted(statusLine, 'Command that prints a status line.'),
+  subagentStatusLine: command(statusLine, 'The same for agents.'),
+  fileSuggestion: command(statusLine, 'Command that suggests files.'),
+  processWrapper: command(anything, 'Program around every process.', { scope: 'user' }),
+  policyHelper: managedLater(open, 'Program that prints managed settings.', { unenforced: true }),
 };
