@@ -110,7 +110,6 @@ describe('forking', () => {
     const loaded: LoadedSession = {
       sessionId: oldId,
       entries: [first, { ...second, parentUuid: 'unknown' }],
-      skippedLines: 1,
       links: new Map([['unknown', 'u1']]),
     };
     const fork = await forkSession(store, loaded, { newSessionId, clock: systemClock });

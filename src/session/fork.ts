@@ -34,11 +34,11 @@ export async function forkSession(
     const whole = await Promise.all(batch.map((entry) => withPayload(store, loaded, entry)));
     store.append(options.newSessionId, whole);
   }
-  const { lastPrompt, agent } = loaded;
+  const { lastPrompt, agent, damagedLines } = loaded;
   const facts = { title: options.title ?? loaded.title, lastPrompt, agent };
   const lines = sessionFacts(options.newSessionId, facts);
   if (lines.length > 0) store.append(options.newSessionId, lines);
-  return { sessionId: options.newSessionId, entries: copies, skippedLines: 0, ...facts };
+  return { sessionId: options.newSessionId, entries: copies, damagedLines, ...facts };
 }
 
 function renamed(

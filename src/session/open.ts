@@ -44,6 +44,7 @@ export interface History {
   readonly lastPrompt?: string;
   /** The agent that the session ran as. */
   readonly agent?: string;
+  readonly damagedLines?: number | undefined;
 }
 
 /** Finds or creates the history that a session starts from; writes nothing except a fork's own file. */
@@ -139,6 +140,7 @@ async function resumedHistory(
     title: loaded.title,
     lastPrompt: loaded.lastPrompt,
     agent: loaded.agent,
+    damagedLines: loaded.damagedLines,
   };
 }
 

@@ -324,7 +324,7 @@ describe('resuming', () => {
   });
 
   it('finds nothing in an empty file', () => {
-    const resumed = loadConversation({ sessionId, entries: [], skippedLines: 0 });
+    const resumed = loadConversation({ sessionId, entries: [] });
     expect(resumed).toEqual({
       messages: [],
       lastUuid: null,

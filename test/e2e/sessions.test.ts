@@ -234,6 +234,16 @@ describe.concurrent('transcripts of other programs', () => {
     expect(texts).toContain('BY HAND');
     expect(texts).toContain('AFTER');
     expect(transcript(next).text).toContain('quantum-entry');
+    expect(next.stderr).not.toContain('damaged');
+  });
+
+  it.each([[], ['--fork-session']])('says that lines are damaged: %j', async (...args) => {
+    const world = await run({ args: ['--no-session-persistence'], script: ['x'] });
+    place(world, [...MINIMAL, ['no entry']]);
+    const resume = ['--resume', ID, ...args];
+    const next = await run({ world: world.world, args: resume, format: 'text', script: ['ok'] });
+    expect(next.exitCode).toBe(0);
+    expect(next.stderr).toMatch(/555555555555\.jsonl has damaged lines.*: 1$/m);
   });
 });
 

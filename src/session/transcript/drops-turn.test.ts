@@ -13,7 +13,6 @@ const lines = [
 
 const loaded: LoadedSession = {
   sessionId: 's',
-  skippedLines: 0,
   entries: lines.map(
     ([uuid, type, text], index) =>
       ({

@@ -24,7 +24,6 @@ export class SessionReader {
   readonly #entries: TranscriptEntry[] = [];
   readonly #seen = new Set<string>();
   readonly #links = new Map<string, string | null>();
-  #skipped = 0;
   #damaged = 0;
   #title: string | undefined;
   #lastPrompt: string | undefined;
@@ -34,8 +33,7 @@ export class SessionReader {
     switch (parsed.kind) {
       case 'entry':
         // A line saved without its newline when the disk filled up appears twice.
-        if (this.#seen.has(parsed.entry.uuid)) this.#skipped++;
-        else this.#entries.push(parsed.entry);
+        if (!this.#seen.has(parsed.entry.uuid)) this.#entries.push(parsed.entry);
         this.#seen.add(parsed.entry.uuid);
         return;
       case 'meta':
@@ -45,15 +43,11 @@ export class SessionReader {
         return;
       case 'link':
         this.#links.set(parsed.uuid, parsed.parentUuid);
-        this.#skipped++;
         return;
       case 'damaged':
         this.#damaged++;
-        this.#skipped++;
         return;
       case 'foreign':
-        this.#skipped++;
-        return;
       case 'blank':
         return;
     }
@@ -63,7 +57,6 @@ export class SessionReader {
     return {
       sessionId,
       entries: this.#entries,
-      skippedLines: this.#skipped,
       damagedLines: this.#damaged,
       links: this.#links,
       title: this.#title,

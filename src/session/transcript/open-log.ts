@@ -49,6 +49,11 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
     clock,
     runsAgain: options.drive?.runsAgain,
   });
+  const { damagedLines = 0, forkedFrom = history.sessionId } = history;
+  if (damagedLines > 0) {
+    const text = `${store.transcriptPath(forkedFrom)} has damaged lines, which are missing from the conversation: ${damagedLines}`;
+    options.emit({ type: 'notice', level: 'warning', text });
+  }
   const recorder = new Recorder({
     store,
     sessionId: history.sessionId,

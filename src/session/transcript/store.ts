@@ -41,9 +41,7 @@ export interface SessionStore {
 export interface LoadedSession {
   readonly sessionId: string;
   readonly entries: readonly TranscriptEntry[];
-  /** Lines that gave neither an entry nor one of the facts below. */
-  readonly skippedLines: number;
-  /** Those of them that are no JSON object: torn by a crash, or damaged. */
+  /** Lines that are not a JSON object: cut off by a crash, or damaged. */
   readonly damagedLines?: number;
   /** Parents of entries of unknown kinds, by uuid: chains may pass through them. */
   readonly links?: ReadonlyMap<string, string | null>;

@@ -32,7 +32,6 @@ const PROMISES: Record<string, (store: SessionStore) => Promise<void>> = {
     const loaded = await store.read(A);
     assert.deepEqual(loaded?.entries, entries);
     assert.equal(loaded?.sessionId, A);
-    assert.equal(loaded?.skippedLines, 0);
   },
   async 'knows nothing of a session that was never written'(store) {
     assert.equal(await store.read(A), undefined);
