@@ -1,12 +1,8 @@
 import { originOf, type Sourced } from '../lib/sourced.js';
-import type { RulesOf } from '../permissions/rules/agent-rules.js';
 import { systemClock } from '../platform/clock.js';
 import { shellEnvironment } from '../platform/environment.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { createFinder } from '../sandbox/policy/find.js';
-import { sandboxPolicy } from '../sandbox/policy/policy.js';
-import { sandboxAskedBy, sandboxSettings } from '../sandbox/policy/settings.js';
-import { type FenceParts, SessionFence } from '../sandbox/session/guard.js';
+import { sandboxAskedBy } from '../sandbox/policy/settings.js';
+import { SessionFence } from '../sandbox/session/guard.js';
 import { openSandbox } from '../sandbox/session/sandbox.js';
 import type { SandboxAvailability, SandboxPolicy, WrappedProgram } from '../sandbox/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
@@ -57,9 +53,9 @@ export async function openProjectSandbox(
   refuseFatal([...loaded.problems, ...problems]);
   const { settings } = loaded;
   const added = settings.permissions.additionalDirectories.map(({ value }) => value);
-  const parts: FenceParts = {
+  const fence = new SessionFence({
     fs,
-    finder: createFinder(fs, systemClock.now),
+    now: systemClock.now,
     home,
     configDir,
     stateDirectory,
@@ -70,11 +66,10 @@ export async function openProjectSandbox(
     roots: () => [cwd, ...added],
     kept: { outputs: '', transcript: '' },
     tell: options.warn ?? (() => undefined),
-  };
-  const fence = new SessionFence(parts);
+  });
   return {
     askedBy,
-    status: () => readStatus(parts, rules, askedBy),
+    status: () => readStatus(fence, askedBy),
     enter: (command, args) =>
       fence.enter('shell', { command, args, cwd, env: shellEnvironment(env), owner: {} }),
     close: () => fence.close(),
@@ -82,21 +77,15 @@ export async function openProjectSandbox(
 }
 
 async function readStatus(
-  parts: FenceParts,
-  rules: RulesOf,
+  fence: SessionFence,
   askedBy: Sourced<true> | undefined,
 ): Promise<SandboxStatus> {
-  const settings = sandboxSettings(parts.settings.values, parts);
-  const { bwrapPath, required, problems } = settings;
-  const sandbox = await parts.open({ bwrapPath });
-  await sandbox.close();
-  const order = { agent: MAIN_AGENT, roots: parts.roots() };
-  const policy = await sandboxPolicy({ ...parts, settings, rules }, order);
+  const { settings, availability, policy } = await fence.inspect();
   return {
-    availability: sandbox.availability,
+    availability,
     enabledBy: askedBy === undefined ? null : originOf(askedBy),
-    required,
-    problems: problems.map(({ message }) => message),
+    required: settings.required,
+    problems: settings.problems.map(({ message }) => message),
     policy: { ...policy, network: policy.network.kind },
   };
 }

@@ -24,19 +24,21 @@ export interface SandboxPolicy {
 
 export type SandboxNetwork =
   | { readonly kind: 'none' }
-  /** Only through our proxy, which applies `allows` to the dialled host. */
-  | {
-      readonly kind: 'filtered';
-      /** The host is in lower case, without trailing dot or brackets. */
-      allows(host: string, port: number): Promise<boolean>;
-      /**
-       * Whether settings name exactly this host, which allows IP addresses and internal hosts. Absent means
-       * that none are named.
-       */
-      named?(host: string, port: number): boolean;
-    }
+  /** Only through our proxy, which applies the rules to the dialled host. */
+  | ({ readonly kind: 'filtered' } & ProxyRules)
   /** The machine's own network. */
   | { readonly kind: 'open' };
+
+/** Decides which connections pass. */
+export interface ProxyRules {
+  /** The host is in lower case, without trailing dot or brackets. */
+  allows(host: string, port: number): Promise<boolean>;
+  /**
+   * Whether settings name exactly this host, which allows IP addresses and internal hosts. Absent means
+   * that none are named.
+   */
+  named?(host: string, port: number): boolean;
+}
 
 /** A program as it would start without a sandbox. */
 export interface SandboxedProgram {

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/platform/clock.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import { createFinder } from '../../src/sandbox/policy/find.js';
+import { Finder } from '../../src/sandbox/policy/find.js';
 import { type PolicyOrder, sandboxPolicy } from '../../src/sandbox/policy/policy.js';
 import { sandboxSettings } from '../../src/sandbox/policy/settings.js';
 import { SessionFence } from '../../src/sandbox/session/guard.js';
@@ -91,7 +91,6 @@ async function world(given: Given = {}): Promise<World> {
   const told: string[] = [];
   const parts = {
     fs: nodeFileSystem,
-    finder: createFinder(nodeFileSystem, systemClock.now),
     ...place,
     stateDirectory: path.join(project.home, '.portcullis'),
     tell: (text: string) => void told.push(text),
@@ -103,10 +102,19 @@ async function world(given: Given = {}): Promise<World> {
     settings,
     told,
     policyFor: (order) =>
-      sandboxPolicy({ ...parts, rules, settings: sandboxSettings(settings.values, place) }, order),
+      sandboxPolicy(
+        {
+          ...parts,
+          finder: new Finder(nodeFileSystem, systemClock.now),
+          rules,
+          settings: sandboxSettings(settings.values, place),
+        },
+        order,
+      ),
     fence(open) {
       return new SessionFence({
         ...parts,
+        now: systemClock.now,
         rules: Promise.resolve(rules),
         settings,
         open:

@@ -1,12 +1,11 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from '../../platform/fs/paths.js';
 import { memberPath, privateDirectory } from '../../platform/fs/private-files.js';
-import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
+import { nodeProcesses } from '../../platform/process/process-stamp.js';
 import { randomBytes } from '../../platform/random.js';
 
 /** The files of an open sandbox: owner-only and hidden from the programs inside. */
 export interface SandboxFiles {
-  readonly path: string;
   /** Writes a new file with a random name. */
   write(data: string | Uint8Array): string;
   /** Returns an unused path. */
@@ -21,28 +20,19 @@ export interface SandboxFiles {
 export function sandboxFiles(parent: string): SandboxFiles {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   sweep(parent);
-  const own = privateDirectory(parent, `run-${process.pid}-${startTimeOf(process.pid) ?? '0'}-`);
-  let isMade = false;
-  const make = (): void => {
-    // Writing the first file creates the directory.
-    if (!isMade) own.write('made', '');
-    isMade = true;
-  };
+  const { pid, start = '0' } = nodeProcesses.self();
+  const own = privateDirectory(parent, `run-${pid}-${start}-`);
+  // Writing the first file creates the directory.
+  own.write('made', '');
   const name = (): string => randomBytes(12).toString('hex');
   return {
-    path: own.path,
     write(data) {
       const file = name();
       own.write(file, data);
-      isMade = true;
       return join(own.path, file);
     },
-    fresh() {
-      make();
-      return join(own.path, name());
-    },
+    fresh: () => join(own.path, name()),
     directory(given) {
-      make();
       const path = memberPath(own.path, `room-${Buffer.from(given).toString('hex')}`);
       mkdirSync(path, { recursive: true, mode: 0o700 });
       return path;
@@ -63,10 +53,8 @@ export function sandboxFiles(parent: string): SandboxFiles {
 /** Removes the files of killed programs. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const match = /^run-(\d+)-(\d+)-/.exec(name);
-    if (match === null) continue;
-    const pid = Number(match[1]);
-    if (processAlive(pid) && (startTimeOf(pid) ?? '0') === match[2]) continue;
+    const [, pid, start] = /^run-(\d+)-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || nodeProcesses.isAlive({ pid: Number(pid), start })) continue;
     rmSync(join(parent, name), { recursive: true, force: true });
   }
 }

@@ -1,7 +1,8 @@
 import { Multiplexer } from './mux.js';
 
 /** The proxy's port inside the sandbox, where the loopback is private. */
-export const PROXY_PORT = 3128;
+const PROXY_PORT = 3128;
+export const INNER_PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 /** File descriptors of the pipes to the host. */
 export const FROM_HOST = 5;
 export const TO_HOST = 6;

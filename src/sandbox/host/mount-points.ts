@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync 
 import { PortcullisError, systemCodeOf } from '../../errors.js';
 import { withFileLock } from '../../platform/fs/file-lock.js';
 import { join } from '../../platform/fs/paths.js';
-import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
+import { nodeProcesses } from '../../platform/process/process-stamp.js';
 
 /**
  * Provides mount points for protected paths that do not exist: empty directories while a program runs.
@@ -34,7 +34,8 @@ export function mountPoints(directory: string): MountPoints {
 
 function createMountPoints(directory: string): MountPoints {
   const counts = new Map<string, number>();
-  const own = join(directory, `${process.pid}-${startTimeOf(process.pid) ?? '0'}.mounts`);
+  const { pid, start = '0' } = nodeProcesses.self();
+  const own = join(directory, `${pid}-${start}.mounts`);
   const lock = join(directory, 'mounts.lock');
 
   const save = (): void => {
@@ -134,10 +135,9 @@ function neededByOthers(directory: string, own: string): ReadonlySet<string> {
 
 function records(directory: string): readonly { file: string; isAlive: boolean }[] {
   return namesIn(directory).flatMap((name) => {
-    const match = /^(\d+)-(\d+)\.mounts$/.exec(name);
-    if (match === null) return [];
-    const pid = Number(match[1]);
-    const isAlive = processAlive(pid) && (startTimeOf(pid) ?? '0') === match[2];
+    const [, pid, start] = /^(\d+)-(\d+)\.mounts$/.exec(name) ?? [];
+    if (pid === undefined) return [];
+    const isAlive = nodeProcesses.isAlive({ pid: Number(pid), start });
     return [{ file: join(directory, name), isAlive }];
   });
 }

@@ -2,7 +2,7 @@ import type { Buffer as NodeBuffer } from 'node:buffer';
 import { constants, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { PortcullisError } from '../../errors.js';
-import { runProbe } from './probe.js';
+import type { SandboxHost } from './host.js';
 
 /** One of the connections that share the pipes. */
 interface Channel {
@@ -190,9 +190,10 @@ export interface PipePair {
 }
 
 /** Makes two pipes with `mkfifo`, which Node lacks. */
-export async function makePipes(base: string, mkfifo: string): Promise<PipePair> {
+export async function makePipes(base: string, host: SandboxHost): Promise<PipePair> {
   const pipes = { fromHost: `${base}.in`, toHost: `${base}.out` };
-  const made = await runProbe(mkfifo, ['-m', '600', pipes.fromHost, pipes.toHost]);
+  const mkfifo = host.program('mkfifo') ?? '/usr/bin/mkfifo';
+  const made = await host.probe(mkfifo, ['-m', '600', pipes.fromHost, pipes.toHost]);
   if (made.code === 0) return pipes;
   // fail-closed: without the pipes there is no way to the proxy.
   throw new PortcullisError('io', `the sandbox cannot make its pipes: ${made.stderr.trim()}`, {

@@ -9,6 +9,7 @@ import {
   isIpAddress,
   resolveName,
 } from '../../platform/http/ip-address.js';
+import type { ProxyRules } from '../types.js';
 
 /** The start of every refusal by the sandbox proxy. */
 export const REFUSAL_MARK = 'Refused by the Portcullis sandbox';
@@ -17,12 +18,6 @@ export interface Target {
   /** Lower case, without trailing dot or brackets. */
   readonly host: string;
   readonly port: number;
-}
-
-/** Decides which connections pass. */
-export interface ProxyRules {
-  allows(host: string, port: number): Promise<boolean>;
-  named?(host: string, port: number): boolean;
 }
 
 /** Parses `host:port` from CONNECT or a Host header. */

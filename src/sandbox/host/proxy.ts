@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createListener, type Server } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 import type { Result } from '../../lib/result.js';
+import type { ProxyRules } from '../types.js';
 import {
   type DialFailure,
   dialDirect,
   dialThrough,
   findWay,
   hostHeaderAgrees,
-  type ProxyRules,
   parseAbsolute,
   parseAuthority,
   REFUSAL_MARK,
@@ -41,6 +42,7 @@ export class SandboxProxy {
     requestTimeout: 0,
   });
   readonly #open = new Set<Duplex>();
+  #listener: Server | undefined;
 
   constructor(options: SandboxProxyOptions) {
     this.#options = options;
@@ -72,7 +74,21 @@ export class SandboxProxy {
     });
   }
 
+  /** Listens for programs that share the host's loopback, and returns the port. */
+  async listen(): Promise<number> {
+    const listener = createListener({ allowHalfOpen: true }, (one) => this.serve(one));
+    await new Promise<void>((resolve, reject) => {
+      listener.once('error', reject);
+      listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, resolve);
+    });
+    listener.unref();
+    this.#listener = listener;
+    const address = listener.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
   close(): void {
+    this.#listener?.close();
     for (const stream of this.#open) stream.destroy();
     this.#server.close();
   }

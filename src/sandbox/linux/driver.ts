@@ -4,15 +4,16 @@ import { type SandboxFiles, sandboxFiles } from '../host/files.js';
 import {
   type ForwarderTools,
   FROM_HOST,
+  INNER_PROXY,
   STARTER,
   STARTER_ENVIRONMENT,
   starterText,
   TO_HOST,
   withForwarder,
 } from '../host/forwarder.js';
-import { INNER_PROXY, type SandboxHost } from '../host/host.js';
+import type { SandboxHost } from '../host/host.js';
 import { type MountPoints, mountPoints } from '../host/mount-points.js';
-import type { PipePair } from '../host/mux.js';
+import { makePipes, openLink, type PipePair } from '../host/mux.js';
 import { SandboxProxy } from '../host/proxy.js';
 import { type Reach, realReach } from '../host/proxy-rules.js';
 import { programEnvironment } from '../session/environment.js';
@@ -42,13 +43,11 @@ export class BubblewrapDriver {
   readonly #points: MountPoints;
   /** Filter files by their options, shared by all programs. */
   readonly #filters = new Map<string, string>();
-  readonly #mkfifo: string;
   /** The file with the forwarder's start script. */
   #starter: string | undefined;
 
   constructor(parts: BubblewrapParts) {
     this.#parts = parts;
-    this.#mkfifo = parts.host.program('mkfifo') ?? '/usr/bin/mkfifo';
     this.#home = join(parts.stateDirectory, 'sandbox');
     this.#files = sandboxFiles(this.#home);
     this.#points = mountPoints(this.#home);
@@ -166,12 +165,12 @@ export class BubblewrapDriver {
     const { host, env, reach = realReach(env) } = this.#parts;
     const proxy = new SandboxProxy({ rules: network, reach });
     release.push(() => proxy.close());
-    const pipes = await host.makePipes(this.#files.fresh(), this.#mkfifo);
+    const pipes = await makePipes(this.#files.fresh(), host);
     release.push(() => {
       this.#files.remove(pipes.fromHost);
       this.#files.remove(pipes.toHost);
     });
-    const link = await host.openLink(pipes, (one) => proxy.serve(one));
+    const link = await openLink(pipes, (one) => proxy.serve(one));
     release.push(() => link.close());
     this.#starter ??= this.#files.write(starterText(this.#tools()));
     return { link: { ...pipes, starter: this.#starter }, proxy };

@@ -1,7 +1,7 @@
 import { dirname, isInside, join } from '../../platform/fs/paths.js';
 import { randomUuid } from '../../platform/random.js';
 import { type SandboxFiles, sandboxFiles } from '../host/files.js';
-import { listenOnLoopback, type SandboxHost } from '../host/host.js';
+import type { SandboxHost } from '../host/host.js';
 import { SandboxProxy } from '../host/proxy.js';
 import { type Reach, realReach } from '../host/proxy-rules.js';
 import { describeRefusals } from '../linux/refusals.js';
@@ -48,7 +48,7 @@ export class SeatbeltDriver {
       cwd: program.cwd,
       env,
       release: async () => {
-        connected?.close();
+        connected?.proxy.close();
         if (policy.scratch === undefined) this.#files.remove(scratch);
       },
       refusals: ({ exitCode, output }) =>
@@ -82,32 +82,22 @@ export class SeatbeltDriver {
     };
   }
 
-  async #connect({ network }: SandboxPolicy): Promise<
-    | {
-        readonly port: number;
-        readonly address: string;
-        readonly proxy: SandboxProxy;
-        close(): void;
-      }
-    | undefined
-  > {
+  async #connect({ network }: SandboxPolicy): Promise<Connected | undefined> {
     if (network.kind !== 'filtered') return undefined;
     const { env, reach = realReach(env) } = this.#parts;
     // Every program of the machine can connect, so ours needs a token.
     const word = randomUuid();
     const token = `Basic ${Buffer.from(`sandbox:${word}`).toString('base64')}`;
     const proxy = new SandboxProxy({ rules: network, reach, token });
-    const listening = await listenOnLoopback((one) => proxy.serve(one));
-    return {
-      port: listening.port,
-      address: `http://sandbox:${word}@127.0.0.1:${listening.port}`,
-      proxy,
-      close: () => {
-        listening.close();
-        proxy.close();
-      },
-    };
+    const port = await proxy.listen();
+    return { port, address: `http://sandbox:${word}@127.0.0.1:${port}`, proxy };
   }
+}
+
+interface Connected {
+  readonly port: number;
+  readonly address: string;
+  readonly proxy: SandboxProxy;
 }
 
 interface SeatbeltOrder {

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { FileStat } from '../../platform/fs/fs.js';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
-import { createFinder, MOST_ENTRIES } from './find.js';
+import { Finder, MOST_ENTRIES } from './find.js';
 
 let project: TempProject | undefined;
 afterEach(() => project?.remove());
@@ -18,7 +18,7 @@ it('refuses where there is more than it can look at, whatever it found before', 
   let flood = 0;
   const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
   const names = (): string[] => ['key.pem', ...Array.from({ length: flood }, (_, at) => `f${at}`)];
-  const finder = createFinder(
+  const finder = new Finder(
     {
       lstat: async () => ({ ...stat, mtimeMs: flood }),
       list: async () => names().map((name) => ({ name, kind: 'file' as const })),
@@ -37,7 +37,7 @@ it('finds what lies deeper than any project needs', async () => {
   const deep = project.at(Array.from({ length: 40 }, (_, at) => `d${at}`).join('/'));
   mkdirSync(deep, { recursive: true });
   writeFileSync(`${deep}/key.pem`, '');
-  const finder = createFinder(nodeFileSystem, Date.now);
+  const finder = new Finder(nodeFileSystem, Date.now);
   expect(await finder.find({ ...order, start: project.directory })).toEqual([`${deep}/key.pem`]);
 });
 
@@ -47,7 +47,7 @@ it('enters libraries and repositories for rules, not for names that programs tru
     mkdirSync(project.at(name), { recursive: true });
     writeFileSync(project.at(`${name}/key.pem`), '');
   }
-  const finder = createFinder(nodeFileSystem, Date.now);
+  const finder = new Finder(nodeFileSystem, Date.now);
   const start = project.directory;
   expect(await finder.find({ ...order, start })).toEqual([]);
   const all = await finder.find({ ...order, start, entersAll: true });
@@ -60,7 +60,7 @@ it('enters libraries and repositories for rules, not for names that programs tru
 it('does not fail a project for the size of its libraries', async () => {
   const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
   const many = Array.from({ length: MOST_ENTRIES + 1 }, (_, at) => `f${at}`);
-  const finder = createFinder(
+  const finder = new Finder(
     {
       lstat: async () => stat,
       list: async (directory) =>
@@ -75,7 +75,7 @@ it('does not fail a project for the size of its libraries', async () => {
 
 it('takes a directory that cannot be listed as a whole: who owns it can open it inside', async () => {
   const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
-  const finder = createFinder(
+  const finder = new Finder(
     {
       lstat: async () => stat,
       list: async (directory) => {

@@ -80,13 +80,9 @@ export async function protectedInGit(
   fs: PlaceFiles,
 ): Promise<readonly string[]> {
   const kept = [join(directory, 'hooks'), ...(await namedByConfig(directory, fs))];
-  for (const name of IN_GIT) {
-    if ((await fs.lstat(join(directory, name))) !== undefined) kept.push(join(directory, name));
-  }
-  for (const name of await namesIn(join(directory, 'worktrees'), fs)) {
-    const inner = join(directory, 'worktrees', name);
-    for (const one of IN_GIT) {
-      if ((await fs.lstat(join(inner, one))) !== undefined) kept.push(join(inner, one));
+  for (const own of [directory, ...(await pathsIn(join(directory, 'worktrees'), fs))]) {
+    for (const path of IN_GIT.map((name) => join(own, name))) {
+      if ((await fs.lstat(path)) !== undefined) kept.push(path);
     }
   }
   for (const module of await modulesIn(join(directory, 'modules'), fs)) {
@@ -98,14 +94,13 @@ export async function protectedInGit(
 /** Submodules are stored by name, which may be a path. */
 async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<readonly string[]> {
   const modules: string[] = [];
-  for (const name of await namesIn(directory, fs)) {
+  for (const inner of await pathsIn(directory, fs)) {
     // fail-closed: git would run hooks of deeper submodules.
     if (depth > DEEPEST_MODULE) {
       throw new PortcullisError('denied', `${directory} is too deep to look for submodules`, {
         remedy: 'the sandbox has to know which hooks git runs: move it away',
       });
     }
-    const inner = join(directory, name);
     if ((await fs.lstat(join(inner, 'HEAD'))) !== undefined) modules.push(inner);
     else modules.push(...(await modulesIn(inner, fs, depth + 1)));
   }
@@ -164,9 +159,7 @@ export async function otherTrees(
   fs: Pick<FileSystem, 'list' | 'lstat'>,
 ): Promise<readonly string[]> {
   const own = gitDirectory(root);
-  const records = join(shared, 'worktrees');
-  const all = (await namesIn(records, fs)).map((name) => join(records, name));
-  return all.filter((path) => path !== own);
+  return (await pathsIn(join(shared, 'worktrees'), fs)).filter((path) => path !== own);
 }
 
 /** Files of the main checkout, protected in addition. */
@@ -184,23 +177,20 @@ async function activateScripts(root: string, fs: PlaceFiles): Promise<readonly s
   const scripts: string[] = [];
   for (const environment of ENVIRONMENTS) {
     for (const folder of ['bin', 'Scripts']) {
-      const directory = join(root, environment, folder);
-      const names = await namesIn(directory, fs);
-      scripts.push(
-        ...names.filter((name) => ACTIVATES.test(name)).map((one) => join(directory, one)),
-      );
+      const programs = await pathsIn(join(root, environment, folder), fs);
+      scripts.push(...programs.filter((path) => ACTIVATES.test(basename(path))));
     }
   }
   return scripts;
 }
 
-async function namesIn(
+/** The entries of a directory; none when it is missing. */
+async function pathsIn(
   directory: string,
   fs: Pick<FileSystem, 'list' | 'lstat'>,
 ): Promise<readonly string[]> {
   if ((await fs.lstat(directory))?.kind !== 'directory') return [];
-  const entries = await fs.list(directory);
-  return entries.map(({ name }) => name);
+  return (await fs.list(directory)).map(({ name }) => join(directory, name));
 }
 
 /** Files in the home directory with keys, tokens, passwords or history. */
@@ -284,9 +274,7 @@ async function isLead(path: string, fs: PlantedFiles): Promise<boolean> {
 }
 
 async function worktreesOf(directory: string, fs: PlantedFiles): Promise<readonly string[]> {
-  const parent = join(directory, 'worktrees');
   // Only in git directories, because a project may have a `worktrees` directory.
   if ((await fs.lstat(join(directory, 'HEAD'))) === undefined) return [];
-  if ((await fs.lstat(parent))?.kind !== 'directory') return [];
-  return (await fs.list(parent)).map(({ name }) => join(parent, name));
+  return await pathsIn(join(directory, 'worktrees'), fs);
 }

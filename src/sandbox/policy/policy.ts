@@ -289,13 +289,9 @@ function literal(
   { cwd, home, tell }: PolicyParts,
 ): readonly string[] {
   const spot = spotOfPath(path, { cwd, home });
-  if (spot.kind === 'place') return [restoredCase(path, spot.path)];
+  if (spot.kind === 'place') return [spot.path];
   tell(`the sandbox opens no patterns, so ${label} opens nothing; name the directory`);
   return [];
-}
-
-function restoredCase(path: string, found: string): string {
-  return found.toLowerCase() === path.toLowerCase() ? path : found;
 }
 
 /** Resolves spots in the checkout and in the agents' copies of it. */

@@ -36,11 +36,10 @@ export function restrictedSpots(rule: Rule, base: Omit<PatternBase, 'root'>): re
 /** The tree that a grant opens; undefined when it is not a whole tree. */
 export function grantedTree(rule: Rule): string | undefined {
   if (rule.spec.kind !== 'path') return undefined;
-  const { anchor, segments } = rule.spec.pattern;
-  const names = withoutTail(segments);
+  const { folded, place, segments } = rule.spec.pattern;
   // The files that wildcards match are unknown before the command runs.
-  if (rule.spec.pattern.folded || names.some((name) => typeof name !== 'string')) return undefined;
-  return resolve('/', ...anchor, ...(names as readonly string[]));
+  const isPlain = withoutTail(segments).every((name) => typeof name === 'string');
+  return isPlain && !folded ? place : undefined;
 }
 
 /** Parses a path from a settings file, including wildcards. */

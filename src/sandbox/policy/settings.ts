@@ -4,7 +4,12 @@ import { parseCommandPattern } from '../../permissions/rules/command-pattern.js'
 import { parseDomain } from '../../permissions/rules/domain.js';
 import type { CommandPattern } from '../../permissions/rules/rules.js';
 import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
-import { type EffectiveSettings, isOfProject, type SettingValues } from '../../settings/types.js';
+import {
+  type ConfigProblem,
+  type EffectiveSettings,
+  isOfProject,
+  type SettingValues,
+} from '../../settings/types.js';
 
 /** The values of `sandbox.*` and `portcullis.sandbox.*` after locks and trust. */
 export interface SandboxSettings {
@@ -41,7 +46,7 @@ export interface SandboxSettings {
   readonly unixSockets: 'all' | readonly string[];
   readonly bwrapPath: string | undefined;
   /** Settings that cannot be honoured. */
-  readonly problems: readonly SandboxProblem[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 interface ExcludedCommand {
@@ -56,13 +61,6 @@ export interface SandboxPath {
   readonly label: string;
 }
 
-export interface SandboxProblem {
-  readonly severity: 'fatal' | 'warning';
-  readonly message: string;
-  readonly remedy: string;
-  readonly source: Sourced<unknown>;
-}
-
 interface SettingsPlace {
   readonly cwd: string;
   readonly home: string;
@@ -71,7 +69,7 @@ interface SettingsPlace {
 
 /** Reads the effective settings; on conflict the stricter one wins. */
 export function sandboxSettings(values: SettingValues, place: SettingsPlace): SandboxSettings {
-  const problems: SandboxProblem[] = [];
+  const problems: ConfigProblem[] = [];
   const flag = (key: string): boolean => values.get(key)?.value === true;
   const managedDomainsOnly = flag('sandbox.network.allowManagedDomainsOnly');
   const leaving = values.get('sandbox.allowUnsandboxedCommands');
@@ -145,17 +143,14 @@ function isGranted(
   return one?.value === true && counts(one);
 }
 
-function excludedOf(one: Sourced<string>, problems: SandboxProblem[]): ExcludedCommand {
+function excludedOf(one: Sourced<string>, problems: ConfigProblem[]): ExcludedCommand {
   // `Bash(docker *)` is accepted too.
   const text = /^Bash\((.*)\)$/s.exec(one.value.trim())?.[1] ?? one.value;
   const pattern = parseCommandPattern(text);
   if (pattern.tokens === undefined && /^\S+$/.test(text.trim())) {
-    problems.push({
-      severity: 'warning',
-      message: `\`sandbox.excludedCommands\`: "${one.value}" is that command without arguments alone.`,
-      remedy: `Write "${text.trim()} *" for all uses of it.`,
-      source: one,
-    });
+    const message = `\`sandbox.excludedCommands\`: "${one.value}" is that command without arguments alone.`;
+    const remedy = `Write "${text.trim()} *" for all uses of it.`;
+    problems.push({ severity: 'warning', ...placeOf(one), message, remedy });
   }
   return { pattern, label: labelOf(one) };
 }
@@ -163,18 +158,14 @@ function excludedOf(one: Sourced<string>, problems: SandboxProblem[]): ExcludedC
 /** fail-closed: an invalid denied domain stops the start; an invalid allowed one grants nothing. */
 function domainsOf(
   list: readonly Sourced<string>[],
-  problems: SandboxProblem[],
-  severity: SandboxProblem['severity'],
+  problems: ConfigProblem[],
+  severity: ConfigProblem['severity'],
 ): readonly Sourced<string>[] {
   return list.filter((one) => {
     if (parseDomain(`domain:${one.value}`) !== undefined) return true;
     const message = `"${one.value}" in \`sandbox.network\` is not a domain.`;
-    problems.push({
-      severity,
-      message,
-      remedy: 'Write example.com or *.example.com.',
-      source: one,
-    });
+    const remedy = 'Write example.com or *.example.com.';
+    problems.push({ severity, ...placeOf(one), message, remedy });
     return false;
   });
 }
@@ -187,13 +178,13 @@ interface Credentials {
 function readCredentials(
   values: SettingValues,
   place: SettingsPlace,
-  problems: SandboxProblem[],
+  problems: ConfigProblem[],
 ): Credentials {
   const files: SandboxPath[] = [];
   const variables: string[] = [];
-  const wrong = (source: Sourced<unknown>, message: string, remedy: string): void => {
+  const wrong = (one: Sourced<unknown>, message: string, remedy: string): void => {
     // fail-closed: an exposed secret is a fatal problem.
-    problems.push({ severity: 'fatal', message, remedy, source });
+    problems.push({ severity: 'fatal', ...placeOf(one), message, remedy });
   };
   const read = (key: string, field: string, take: (one: Sourced<string>) => void): void => {
     for (const one of values.list(key)) {
@@ -233,6 +224,11 @@ function baseOf({ source, file }: Sourced<unknown>, { cwd, configDir }: Settings
 
 function isOfAdministrator({ source }: Sourced<unknown>): boolean {
   return source === 'managed' || source === 'sdk';
+}
+
+/** The place of a value, for a problem with it. */
+export function placeOf({ source, file, line }: Sourced<unknown>): Partial<ConfigProblem> {
+  return { source, file, line };
 }
 
 function labelOf(one: Sourced<string>): string {

@@ -3,16 +3,18 @@ import { originOf } from '../../lib/sourced.js';
 import type { RuleSet } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { fatalOf } from '../../settings/files/load.js';
 import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
+import { Finder } from '../policy/find.js';
 import { type PlantedFiles, watchForPlanted } from '../policy/places.js';
 import { type PolicyOrder, type PolicyParts, sandboxPolicy } from '../policy/policy.js';
 import {
   namedSettings,
-  type SandboxProblem,
+  placeOf,
   type SandboxSettings,
   sandboxSettings,
 } from '../policy/settings.js';
-import type { Sandbox, WrappedProgram } from '../types.js';
+import type { Sandbox, SandboxAvailability, SandboxPolicy, WrappedProgram } from '../types.js';
 import { fencedEnvironment } from './environment.js';
 import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';
 import type { FenceOrder } from './supervisor.js';
@@ -20,11 +22,13 @@ import type { FenceOrder } from './supervisor.js';
 /** The kinds of programs that run inside the sandbox. */
 export type FencedKind = 'shell' | 'hook' | 'mcp';
 
-export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
+export interface FenceParts
+  extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules' | 'finder'> {
   readonly fs: PolicyParts['fs'] & PlantedFiles & Pick<FileSystem, 'writeAtomic'>;
   readonly settings: EffectiveSettings;
   /** Programs start only once the rules are known. */
   readonly rules: Promise<(agent: AgentRef) => RuleSet>;
+  now(): number;
   /** Opens the machine's sandbox on first use; never rejects. */
   open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
   /** The session's working directories. */
@@ -37,6 +41,7 @@ export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFile
 export class SessionFence {
   readonly gate: SandboxGate;
   readonly #parts: FenceParts;
+  readonly #finder: Finder;
   #settings: SandboxSettings;
   #files: readonly string[];
   #opening: Promise<Sandbox> | undefined;
@@ -44,6 +49,7 @@ export class SessionFence {
 
   constructor(parts: FenceParts) {
     this.#parts = parts;
+    this.#finder = new Finder(parts.fs, parts.now);
     this.#settings = sandboxSettings(parts.settings.values, parts);
     this.#files = namedSettings(parts.settings);
     this.gate = createSandboxGate({
@@ -54,16 +60,13 @@ export class SessionFence {
 
   /** Problems that prevent the start. */
   async problems(): Promise<readonly ConfigProblem[]> {
-    const { enabled, problems } = this.#settings;
-    if (enabled === undefined) return [];
-    const missing = this.#missing(await this.#open());
-    return [...problems.map(problemOf), ...(missing === undefined ? [] : [missing])];
+    return this.#settings.enabled === undefined ? [] : this.#problemsWith(await this.#open());
   }
 
   /** Problems that prevent a change of settings. */
   check({ values }: EffectiveSettings): readonly ConfigProblem[] {
     const { enabled, problems } = sandboxSettings(values, this.#parts);
-    return enabled === undefined ? [] : problems.map(problemOf);
+    return enabled === undefined ? [] : problems;
   }
 
   /** Applies settings to future programs. */
@@ -76,16 +79,14 @@ export class SessionFence {
     await (await this.#opening)?.close();
   }
 
-  #open(): Promise<Sandbox> {
+  async #open(): Promise<Sandbox> {
     const { bwrapPath, unixSockets } = this.#settings;
     this.#opening ??= this.#parts.open({
       bwrapPath,
       unixSockets: unixSockets === 'all' ? unixSockets : undefined,
     });
-    return this.#opening.then((sandbox) => {
-      this.#sandbox = sandbox;
-      return sandbox;
-    });
+    this.#sandbox = await this.#opening;
+    return this.#sandbox;
   }
 
   #state(): FenceState {
@@ -99,53 +100,48 @@ export class SessionFence {
     return { kind: 'up', driver };
   }
 
-  #missing(sandbox: Sandbox): ConfigProblem | undefined {
-    const { enabled, required } = this.#settings;
-    const { availability } = sandbox;
-    if (availability.kind === 'available' || enabled === undefined) return undefined;
+  /** The problems of the settings, and a missing sandbox. */
+  #problemsWith({ availability }: Sandbox): readonly ConfigProblem[] {
+    const { enabled, required, problems } = this.#settings;
+    if (availability.kind === 'available' || enabled === undefined) return problems;
     const { missing, remedy } = availability;
-    const asked = `sandbox.enabled is true (${originOf(enabled)})`;
-    return {
-      severity: required ? 'fatal' : 'warning',
-      ...placeOf(enabled),
-      message: required
-        ? `${asked}, and there is no sandbox here: ${missing}.`
-        : `${asked}, and there is no sandbox here: ${missing}. Commands, hooks and servers run WITHOUT one.`,
-      remedy: required
-        ? `${remedy} To run without one, set sandbox.failIfUnavailable to false.`
-        : remedy,
-    };
+    const message = `sandbox.enabled is true (${originOf(enabled)}), and there is no sandbox here: ${missing}.`;
+    const problem: ConfigProblem = required
+      ? {
+          severity: 'fatal',
+          message,
+          remedy: `${remedy} To run without one, set sandbox.failIfUnavailable to false.`,
+        }
+      : {
+          severity: 'warning',
+          message: `${message} Commands, hooks and servers run WITHOUT one.`,
+          remedy,
+        };
+    return [...problems, { ...problem, ...placeOf(enabled) }];
   }
 
   /** Wraps a program; undefined when it runs unsandboxed, and rejects when it must not run. */
   async enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined> {
     if (!this.#isFenced(kind, order)) return undefined;
     const sandbox = await this.#open();
-    const missing = this.#missing(sandbox);
-    const problems = [...this.#settings.problems, ...(missing === undefined ? [] : [missing])];
-    const fatal = problems.find(({ severity }) => severity === 'fatal');
+    const [fatal] = fatalOf(this.#problemsWith(sandbox));
     // fail-closed: nothing runs when the settings cannot be honoured.
     if (fatal !== undefined) {
       throw new PortcullisError('denied', fatal.message, { remedy: fatal.remedy });
     }
-    if (missing !== undefined) return undefined;
-    const rules = await this.#parts.rules;
-    const policy = await sandboxPolicy(
-      { ...this.#parts, rules, settings: this.#settings, settingsFiles: this.#files },
-      await this.#orderOf(kind, order),
-    );
+    if (sandbox.availability.kind === 'unavailable') return undefined;
+    const policy = await this.#policy(await this.#orderOf(kind, order));
     const { command, args, cwd } = order;
     const env = fencedEnvironment(order.env, this.#settings);
     const look = await watchForPlanted(policy.writable, this.#parts.fs);
     const wrapped = await sandbox.wrap({ command, args, cwd, env }, policy);
-    const checked = this.#lookingAfter(wrapped, look);
-    return kind === 'shell' ? withWayOut(checked, this.#settings) : checked;
-  }
-
-  #lookingAfter(wrapped: WrappedProgram, look: () => Promise<readonly string[]>): WrappedProgram {
+    const { mayLeave } = this.#settings;
     return {
       ...wrapped,
-      refusals: (result) => wrapped.refusals(result),
+      refusals(result) {
+        const refused = wrapped.refusals(result);
+        return kind === 'shell' && refused !== undefined ? withWayOut(refused, mayLeave) : refused;
+      },
       release: async () => {
         await wrapped.release();
         const taken = await look().catch((thrown: unknown) => {
@@ -157,6 +153,23 @@ export class SessionFence {
         }
       },
     };
+  }
+
+  /** The settings, and what a program of the main agent may do. */
+  async inspect(): Promise<{
+    readonly settings: SandboxSettings;
+    readonly availability: SandboxAvailability;
+    readonly policy: SandboxPolicy;
+  }> {
+    const { availability } = await this.#open();
+    const policy = await this.#policy({ agent: MAIN_AGENT, roots: this.#parts.roots() });
+    return { settings: this.#settings, availability, policy };
+  }
+
+  async #policy(order: PolicyOrder): Promise<SandboxPolicy> {
+    const rules = await this.#parts.rules;
+    const changing = { rules, finder: this.#finder, settings: this.#settings };
+    return await sandboxPolicy({ ...this.#parts, ...changing, settingsFiles: this.#files }, order);
   }
 
   #isFenced(kind: FencedKind, { owner }: FenceOrder): boolean {
@@ -192,25 +205,9 @@ export class SessionFence {
 }
 
 /** Adds to a refusal what the model can do about it. */
-function withWayOut(wrapped: WrappedProgram, { mayLeave }: SandboxSettings): WrappedProgram {
+function withWayOut(refused: string, mayLeave: boolean): string {
   const settings =
     'a person can open more in the settings: sandbox.filesystem.allowWrite, sandbox.network.allowedDomains, sandbox.excludedCommands';
   const leave = 'call Bash again with dangerouslyDisableSandbox: true, and a person is asked';
-  return {
-    ...wrapped,
-    release: () => wrapped.release(),
-    refusals(result) {
-      const refused = wrapped.refusals(result);
-      if (refused === undefined) return undefined;
-      return `${refused}\nIf it is needed, ${mayLeave ? `${leave}; or ` : ''}${settings}.`;
-    },
-  };
-}
-
-function problemOf({ severity, message, remedy, source }: SandboxProblem): ConfigProblem {
-  return { severity, ...placeOf(source), message, remedy };
-}
-
-function placeOf({ source, file, line }: SandboxProblem['source']): Partial<ConfigProblem> {
-  return { source, file, line };
+  return `${refused}\nIf it is needed, ${mayLeave ? `${leave}; or ` : ''}${settings}.`;
 }

@@ -1,11 +1,4 @@
-import {
-  type Approval,
-  ASKS_PERSON,
-  type Finding,
-  type Guard,
-  NOTHING,
-  type Resolver,
-} from '../../permissions/gate/guard.js';
+import { type Approval, type Finding, NOTHING } from '../../permissions/gate/guard.js';
 import type { CallView } from '../../permissions/gate/view.js';
 import { fits } from '../../permissions/rules/match.js';
 import { nameOf, type SimpleCommand } from '../../permissions/shell/model.js';
@@ -20,8 +13,10 @@ export type FenceState =
 
 /** The sandbox's part in the permission gate, which decides where each command runs. */
 export interface SandboxGate {
-  readonly guard: Guard;
-  readonly resolver: Resolver;
+  /** Whether the call may run, and where. */
+  decide(view: CallView): Promise<Finding>;
+  /** Allows a command that runs inside, when settings say so. */
+  approve(view: CallView): Promise<Approval | undefined>;
   /** Why this call runs outside; undefined when it does not. */
   outside(toolUseId: string, input: Readonly<Record<string, unknown>>): string | undefined;
 }
@@ -51,13 +46,12 @@ export function createSandboxGate(deps: {
     if (placed.size >= MOST_PLACED && oldest !== undefined) placed.delete(oldest);
     placed.set(toolUseId, { key: keyOf(input), why });
   };
-  const decideCommand = async (view: CallView): Promise<Finding> => {
+  const decide = async (view: CallView): Promise<Finding> => {
+    if (!runsCommands(view)) return NOTHING;
     const settings = deps.settings();
     const state = deps.state();
     if (state.kind === 'off') return NOTHING;
-    if (state.kind === 'missing') {
-      return said(`runs without a sandbox: ${state.why}`);
-    }
+    if (state.kind === 'missing') return said(`runs without a sandbox: ${state.why}`);
     const excluded = await excludedBy(view, settings);
     if (excluded !== undefined) {
       const why = `runs outside the sandbox: sandbox.excludedCommands has ${excluded}`;
@@ -69,13 +63,8 @@ export function createSandboxGate(deps: {
     if (!leaves) return said(`runs inside the sandbox (${state.driver})`);
     return settings.mayLeave ? asksToLeave(view) : mayNotLeave();
   };
-  const guard: Guard = {
-    name: ASKS_PERSON.sandbox,
-    // fail-closed: a command whose place is undecided does not run.
-    onFailure: 'deny',
-    decide: async (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
-  };
-  const openCommand = async (view: CallView): Promise<Approval | undefined> => {
+  const approve = async (view: CallView): Promise<Approval | undefined> => {
+    if (!runsCommands(view)) return undefined;
     const settings = deps.settings();
     if (!settings.autoAllow || deps.state().kind !== 'up') return undefined;
     // In plan mode nothing runs before the plan is approved.
@@ -86,13 +75,9 @@ export function createSandboxGate(deps: {
     const source = 'sandbox.autoAllowBashIfSandboxed';
     return { decision: 'allow', reason: 'it runs inside the sandbox', source };
   };
-  const resolver: Resolver = {
-    name: ASKS_PERSON.sandbox,
-    decide: async (view) => (runsCommands(view) ? openCommand(view) : undefined),
-  };
   return {
-    guard,
-    resolver,
+    decide,
+    approve,
     outside(toolUseId, input) {
       const found = placed.get(toolUseId);
       placed.delete(toolUseId);

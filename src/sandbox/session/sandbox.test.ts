@@ -2,8 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { nodeSandboxHost, type SandboxHost } from '../host/host.js';
-import { distributionOf, type NamespaceFacts } from '../host/probe.js';
+import {
+  distributionOf,
+  type NamespaceFacts,
+  nodeSandboxHost,
+  type SandboxHost,
+} from '../host/host.js';
 import { openSandbox } from './sandbox.js';
 
 const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-open-'));

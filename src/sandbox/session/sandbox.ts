@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError } from '../../errors.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import { statFileSync } from '../../platform/fs/node-fs.js';
-import { nodeSandboxHost, type SandboxHost } from '../host/host.js';
-import type { NamespaceFacts } from '../host/probe.js';
+import { type NamespaceFacts, nodeSandboxHost, type SandboxHost } from '../host/host.js';
 import type { Reach } from '../host/proxy-rules.js';
 import { BubblewrapDriver, type BubblewrapParts, needsBash } from '../linux/driver.js';
 import { callTable } from '../linux/syscalls.js';
@@ -61,14 +61,12 @@ function sandboxOf(
   };
 }
 
-type Found =
-  | { readonly ok: true; readonly parts: Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'> }
-  | { readonly ok: false; readonly why: Unavailable };
+type Bubblewrap = Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'>;
 
 type Unavailable = Extract<SandboxAvailability, { kind: 'unavailable' }>;
 
 /** Cached, because neither the program nor the kernel changes while we run. */
-const found = new Map<string, Promise<Found>>();
+const found = new Map<string, Promise<Result<Bubblewrap, Unavailable>>>();
 
 async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Sandbox> {
   if (callTable(host.arch) === undefined && options.unixSockets !== 'all') {
@@ -85,34 +83,36 @@ async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
     (options.host === undefined ? found.get(key) : undefined) ?? findBubblewrap(options, host);
   if (options.host === undefined) found.set(key, looking);
   const bubblewrap = await looking;
-  if (!bubblewrap.ok) return closedFor(bubblewrap.why);
+  if (!bubblewrap.ok) return closedFor(bubblewrap.error);
   const { env, stateDirectory, reach } = options;
-  return sandboxOf(new BubblewrapDriver({ ...bubblewrap.parts, env, stateDirectory, reach }), {
+  const parts = { ...bubblewrap.value, env, stateDirectory, reach };
+  return sandboxOf(new BubblewrapDriver(parts), {
     kind: 'available',
     driver: 'bubblewrap',
-    version: bubblewrap.parts.features.version,
-    notes: notesOn(bubblewrap.parts),
+    version: parts.features.version,
+    notes: notesOn(parts),
   });
 }
 
-async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Found> {
+async function findBubblewrap(
+  options: SandboxOptions,
+  host: SandboxHost,
+): Promise<Result<Bubblewrap, Unavailable>> {
   const path = options.bwrapPath ?? host.program('bwrap');
   if (path === undefined || !host.isExecutable(path)) {
-    return { ok: false, why: missingProgram('bwrap', host.facts()) };
+    return err(missingProgram('bwrap', host.facts()));
   }
-  if (host.program('mkfifo') === undefined) {
-    return { ok: false, why: missingProgram('mkfifo', host.facts()) };
-  }
+  if (host.program('mkfifo') === undefined) return err(missingProgram('mkfifo', host.facts()));
   const inherited = host.inheritedDescriptors();
   if (needsBash(inherited) && !host.isExecutable('/bin/bash')) {
     const leaked = inherited.join(', ');
     const missing = `the program that started us left descriptors open (${leaked}), and only bash can close them`;
     const remedy = 'Install bash, or start the program from another terminal.';
-    return { ok: false, why: unavailable(missing, remedy) };
+    return err(unavailable(missing, remedy));
   }
   const said = await host.probe(path, ['--version']);
   const version = /(\d+\.\d+(?:\.\d+)?)/.exec(said.stdout)?.[1];
-  if (version === undefined) return { ok: false, why: doesNotRun(said.stderr, host.facts()) };
+  if (version === undefined) return err(doesNotRun(said.stderr, host.facts()));
   const parts = {
     host,
     path,
@@ -124,12 +124,12 @@ async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
     },
   };
   const trial = await tryOut(parts, options);
-  return trial === undefined ? { ok: true, parts } : { ok: false, why: trial };
+  return trial === undefined ? ok(parts) : err(trial);
 }
 
 /** Tries the strictest policy with an empty program and returns the reason for a failure. */
 async function tryOut(
-  parts: Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'>,
+  parts: Bubblewrap,
   { env, stateDirectory, unixSockets }: SandboxOptions,
 ): Promise<Unavailable | undefined> {
   const driver = new BubblewrapDriver({ ...parts, env, stateDirectory });
@@ -152,10 +152,7 @@ async function tryOut(
   }
 }
 
-function notesOn({
-  features,
-  host,
-}: Pick<BubblewrapParts, 'features' | 'host'>): readonly string[] {
+function notesOn({ features, host }: Bubblewrap): readonly string[] {
   const notes: string[] = [];
   if (!features.disableUserNamespaces) {
     notes.push(

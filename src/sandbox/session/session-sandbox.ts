@@ -25,15 +25,12 @@ export function openSandboxing(
   const told = new Set<string>();
   const isOff = (): boolean => sandboxAskedBy(settings.values) === undefined;
   const make = async (): Promise<SessionFence> => {
-    const [guard, { createFinder }] = await Promise.all([
-      import('./guard.js'),
-      import('../policy/find.js'),
-    ]);
+    const { SessionFence } = await import('./guard.js');
     const { fs, env, configDir, stateDirectory, workspace, clock } = environment;
     const transcript = log.store.transcriptPath(log.history.sessionId);
-    opened = new guard.SessionFence({
+    opened = new SessionFence({
       fs,
-      finder: createFinder(fs, clock.now),
+      now: clock.now,
       home: homeDirectory(env),
       configDir,
       stateDirectory,
@@ -64,16 +61,14 @@ export function openSandboxing(
         name: ASKS_PERSON.sandbox,
         // fail-closed: a command whose place is undecided does not run.
         onFailure: 'deny',
-        decide: async (view) =>
-          isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view)),
+        decide: async (view) => (isOff() ? NOTHING : (await load()).gate.decide(view)),
       },
       settingsFilesGuard(() => namedSettings(settings)),
     ],
     resolvers: [
       {
         name: ASKS_PERSON.sandbox,
-        decide: async (view) =>
-          isOff() ? undefined : load().then(({ gate }) => gate.resolver.decide(view)),
+        decide: async (view) => (isOff() ? undefined : (await load()).gate.approve(view)),
       },
     ],
     rules: () => NO_RULES,
