@@ -204,7 +204,9 @@ describe('who has the say', () => {
       },
     };
     const settings = await read({ user, managed });
-    expect(settings.allowedDomains.map(({ value }) => value)).toEqual(['company.example']);
+    expect(settings.allowedDomains.map(({ labels }) => labels.join('.'))).toEqual([
+      'company.example',
+    ]);
     expect(settings.allowRead).toEqual([]);
   });
 });

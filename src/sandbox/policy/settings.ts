@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import { originOf, type Sourced } from '../../lib/sourced.js';
 import { parseCommandPattern } from '../../permissions/rules/command-pattern.js';
-import { parseDomain } from '../../permissions/rules/domain.js';
+import { type DomainPattern, parseDomain } from '../../permissions/rules/domain.js';
 import type { CommandPattern } from '../../permissions/rules/rules.js';
 import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
 import {
@@ -35,8 +35,8 @@ export interface SandboxSettings {
   readonly allowRead: readonly SandboxPath[];
   /** Directories of the checkout that agent worktrees link to (`worktree.symlinkDirectories`). */
   readonly linkedDirectories: readonly string[];
-  readonly allowedDomains: readonly Sourced<string>[];
-  readonly deniedDomains: readonly Sourced<string>[];
+  readonly allowedDomains: readonly DomainPattern[];
+  readonly deniedDomains: readonly DomainPattern[];
   /** Only an administrator's WebFetch rules count. */
   readonly managedDomainsOnly: boolean;
   /** Variables removed from the environment of sandboxed programs. */
@@ -160,13 +160,14 @@ function domainsOf(
   list: readonly Sourced<string>[],
   problems: ConfigProblem[],
   severity: ConfigProblem['severity'],
-): readonly Sourced<string>[] {
-  return list.filter((one) => {
-    if (parseDomain(`domain:${one.value}`) !== undefined) return true;
+): readonly DomainPattern[] {
+  return list.flatMap((one) => {
+    const pattern = parseDomain(`domain:${one.value}`);
+    if (pattern !== undefined) return [pattern];
     const message = `"${one.value}" in \`sandbox.network\` is not a domain.`;
     const remedy = 'Write example.com or *.example.com.';
     problems.push({ severity, ...placeOf(one), message, remedy });
-    return false;
+    return [];
   });
 }
 
