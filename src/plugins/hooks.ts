@@ -3,8 +3,8 @@ import { nearest } from '../lib/text/nearest.js';
 import { visible } from '../lib/text/visible.js';
 import { join } from '../platform/fs/paths.js';
 import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
-import { checkHooksOf } from '../settings/schema/check.js';
 import { isDescriptive } from '../settings/schema/handler.js';
+import { checkHooks } from '../settings/schema/hooks.js';
 import { isComment } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
@@ -22,7 +22,7 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
   for (const table of tables) {
     const events = eventsIn(table);
     found.push(...strayKeys(table), ...needsOption('a hook', events, table));
-    found.push(...checkHooksOf(asSettings(table, events, plugin), plugin.check));
+    found.push(...checkHooks(asSettings(table, events, plugin), plugin.check));
     hooks.push({ hooks: events, file: table.file, line: table.lineOf(['hooks']) });
   }
   return { hooks, problems: found };

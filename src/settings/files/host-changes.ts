@@ -1,8 +1,8 @@
-import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { messageOf } from '../../errors.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { SettingNode } from '../../protocol/settings/setting-node.js';
+import { SETTINGS_ROOT } from '../merge/merge.js';
 import type { LiveSettings } from './watch.js';
 
 /** Applies command-line settings to an open session, all of them or none. */
@@ -13,10 +13,15 @@ export async function applySettings(
 ): Promise<Result<{ undo(): Promise<void> }, string>> {
   const content = live.current().files.find(({ source }) => source === 'cli')?.content;
   const before = isRecord(content) ? content : {};
-  const node = { type: 'object', keys: SETTINGS } as const;
   // Keys that are not given stay unchanged.
   const replaced = Object.fromEntries(Object.keys(changes).map((key) => [key, own(before, key)]));
-  const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before: replaced });
+  const dead = withoutEffect({
+    path: '',
+    node: SETTINGS_ROOT,
+    restricts: false,
+    now: changes,
+    before: replaced,
+  });
   // fail-closed: a change that would have no effect is refused.
   if (dead.length > 0) return err(`${dead.join(', ')} cannot be changed while the session is open`);
   const name = changes.model;

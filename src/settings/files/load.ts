@@ -43,7 +43,7 @@ export interface LoadedSettings {
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const { problems, places, ...read } = await readSettingsFiles(options);
   const checked = checkFiles(withKept(read.files, options.kept), options);
-  const merged = applyCrossSettingRules(mergeFiles(checked.files, checked.table));
+  const merged = applyCrossSettingRules(mergeFiles(checked.files));
   return {
     merged,
     problems: [...problems, ...checked.problems, ...mergeProblems(merged)],

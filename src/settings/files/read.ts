@@ -75,35 +75,29 @@ async function managed({
   fs,
 }: SettingsPlaces): Promise<{ wanted: readonly Place[]; read: ReadSettings }> {
   const place = (file: string): Place => ({ source: 'managed', root, trusted: true, file });
-  const base = place(join(root, 'managed-settings.json'));
   const directory = join(root, DROP_INS);
-  const looked: { -readonly [K in keyof WatchedPath]: WatchedPath[K] } = {
-    path: directory,
-    source: 'managed',
-    stamp: '',
-  };
+  let stamp = '';
+  let names: readonly string[] = [];
+  let read = NOTHING;
   try {
     const stat = await fs.stat(directory);
-    looked.stamp = fingerprint(stat);
+    stamp = fingerprint(stat);
     const link = stat === undefined ? await danglingLink(fs, [directory]) : undefined;
-    if (link !== undefined) {
-      const { problems } = fatal(place(directory), brokenLink(link));
-      return { wanted: [base], read: { files: [], problems, places: [looked] } };
-    }
-    const entries = stat?.kind === 'directory' ? await fs.list(directory) : [];
-    const names = entries.map(({ name }) => name);
-    const above = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).reverse();
-    return {
-      wanted: [...above.map((name) => place(join(directory, name))), base],
-      read: { files: [], problems: [], places: [looked] },
-    };
+    if (link !== undefined) read = fatal(place(directory), brokenLink(link));
+    if (stat?.kind === 'directory') names = (await fs.list(directory)).map(({ name }) => name);
   } catch (thrown) {
     // fail-closed: an unreadable managed directory may contain deny rules.
     const message = `the managed settings cannot be listed: ${messageOf(thrown)}.`;
     const remedy = 'Make the directory readable or remove it.';
-    const { problems } = fatal(place(directory), { message, remedy });
-    return { wanted: [base], read: { files: [], problems, places: [looked] } };
+    read = fatal(place(directory), { message, remedy });
   }
+  const above = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).reverse();
+  const files = [
+    ...above.map((name) => join(directory, name)),
+    join(root, 'managed-settings.json'),
+  ];
+  const places = [{ path: directory, source: 'managed', stamp } as const];
+  return { wanted: files.map(place), read: { ...read, places } };
 }
 
 /** The settings of host and command line. */

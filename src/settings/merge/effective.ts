@@ -191,9 +191,8 @@ function valuesOf(merged: Merged): SettingValues {
       contributionsOf(merged, key)
         .filter(hasSay)
         .map((from) => bare(from, from.value)),
-    has(key, counts = () => true) {
-      return [...(merged.get(key)?.definedBy ?? [])].some(counts);
-    },
+    has: (key, counts = () => true) =>
+      merged.get(key)?.said.some((one) => hasSay(one) && counts(one.owner.source)) === true,
     list(key) {
       const seen = new Set<string>();
       return inForce(merged, key).flatMap((from) => {

@@ -1,9 +1,9 @@
+import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
 import type { Sourced } from '../../lib/sourced.js';
 import {
   type KeyFacts,
   type SettingNode,
-  type SettingTable,
   strictValues,
 } from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
@@ -45,8 +45,6 @@ export interface MergedKey {
   readonly key: string;
   /** Lists add up; of single values one is in force. */
   readonly isList: boolean;
-  /** The sources that define it and may set it, even as an empty list. */
-  readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
   readonly facts: KeyFacts;
   readonly said: readonly SourceValue[];
 }
@@ -54,13 +52,15 @@ export interface MergedKey {
 export type Merged = ReadonlyMap<string, MergedKey>;
 
 /** Merges files, strongest first. Values of a wrong type do not count. */
-export function mergeFiles(files: readonly SettingsFile[], table: SettingTable): Merged {
-  const found = new Map<string, Found>();
-  const root: SettingNode = { type: 'object', keys: table, open: true };
+export function mergeFiles(files: readonly SettingsFile[]): Merged {
+  const found = new Map<string, FoundKey>();
   for (const file of files)
-    collect(root, file.content, { file, path: [], facts: {}, governed: [], found });
-  return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
+    collect(SETTINGS_ROOT, file.content, { file, path: [], facts: {}, governed: [], found });
+  return new Map([...found].map(([key, one]) => [key, settle(one)]));
 }
+
+/** The shape of a settings file. */
+export const SETTINGS_ROOT = { type: 'object', keys: SETTINGS, open: true } as const;
 
 export function contributionsOf(merged: Merged, key: string): readonly Contribution[] {
   return merged.get(key)?.said.flatMap(eachOf) ?? [];
@@ -93,10 +93,7 @@ function eachOf(said: SourceValue): readonly Contribution[] {
   });
 }
 
-interface Found {
-  readonly isList: boolean;
-  readonly definedBy: Set<Contribution['source']>;
-  readonly facts: KeyFacts;
+interface FoundKey extends MergedKey {
   readonly said: SourceValue[];
 }
 
@@ -106,7 +103,7 @@ interface Walk {
   /** The node's facts, with trust and scope inherited. */
   readonly facts: KeyFacts;
   readonly governed: JsonPath;
-  readonly found: Map<string, Found>;
+  readonly found: Map<string, FoundKey>;
 }
 
 function collect(node: SettingNode, value: unknown, walk: Walk): void {
@@ -127,11 +124,15 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
   }
   const isList = Array.isArray(value) && facts.whole !== true;
   const key = path.join('.');
-  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
+  const entry = found.get(key) ?? { key, isList, facts, said: [] };
   found.set(key, entry);
-  const standing = standingOf(facts, owner, value);
-  if (standing === 'in force') entry.definedBy.add(owner.source);
-  const said: SourceValue = { value, standing, owner, path, governed };
+  const said: SourceValue = {
+    value,
+    standing: standingOf(facts, owner, value),
+    owner,
+    path,
+    governed,
+  };
   entry.said.push(isList ? { ...said, items: node.type === 'list' ? node.of : ANYTHING } : said);
 }
 
@@ -159,14 +160,15 @@ function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): ValueS
   return waits && !holdsBack ? 'untrusted' : 'in force';
 }
 
-function settle(key: string, { isList, definedBy, facts, said }: Found): MergedKey {
-  if (isList) return { key, isList, definedBy, facts, said };
+function settle(entry: MergedKey): MergedKey {
+  const { isList, facts, said } = entry;
+  if (isList) return entry;
   const candidates = said.filter(isInForce);
   const strict = facts.strictest === true ? strictValues(facts) : [];
   const winner =
     strict.flatMap((wanted) => candidates.find(({ value }) => value === wanted) ?? [])[0] ??
     candidates[0];
-  return { key, isList, definedBy, facts, said: settled(said, winner) };
+  return { ...entry, said: settled(said, winner) };
 }
 
 /** Whether the value counts, though a stronger one may shadow it. */

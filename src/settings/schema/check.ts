@@ -6,19 +6,11 @@ import {
   strictValues,
 } from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
-import { innerNode } from '../merge/merge.js';
+import { innerNode, SETTINGS_ROOT } from '../merge/merge.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 import { checkHooks, checkHookTimeouts } from './hooks.js';
 import { checkTopLevel } from './keys.js';
 import { type CheckOptions, checkValue, fits, formatPath } from './type-check.js';
-
-/** Checks the hooks of a file other than a settings file by the same rules. */
-export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
-  const node = own(SETTINGS, 'hooks');
-  // fail-closed: without the table nothing could be checked.
-  if (node === undefined) throw new Error('there is no table of hooks');
-  return checkHooks(file, file.content.hooks, { ...options, node });
-}
 
 const HOOK_SETTINGS: ReadonlySet<string> = new Set([
   'disableAllHooks',
@@ -33,25 +25,24 @@ export function checkFiles(
   options: CheckOptions = {},
 ): {
   readonly files: readonly SettingsFile[];
-  readonly table: SettingTable;
   readonly problems: readonly ConfigProblem[];
 } {
   const problems = files.flatMap((file) => [
-    ...checkTopLevel(file, SETTINGS),
+    ...checkTopLevel(file),
     ...checkDuplicates(file),
     ...checkHookTimeouts(file).map(aboutHooks),
     ...Object.entries(file.content).flatMap(([name, value]) => {
       const node = own(SETTINGS, name);
       if (node === undefined) return [];
-      if (name === 'hooks') return checkHooks(file, value, { ...options, node }).map(aboutHooks);
+      if (name === 'hooks') return checkHooks(file, options).map(aboutHooks);
       const found = checkValue(node, value, { file, path: [name], restricts: false });
       return HOOK_SETTINGS.has(name) ? found.map(aboutHooks) : found;
     }),
   ]);
   const kept = files
     .map(normalizeLegacyValues)
-    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, SETTINGS) : file));
-  return { files: kept, table: SETTINGS, problems };
+    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file) : file));
+  return { files: kept, problems };
 }
 
 function aboutHooks(problem: ConfigProblem): ConfigProblem {
@@ -96,8 +87,8 @@ function normalizeLegacyValues(file: SettingsFile): SettingsFile {
 }
 
 /** Of a host's settings only restrictions count. */
-function onlyRestrictions(file: SettingsFile, table: SettingTable): SettingsFile {
-  const kept = restrictions({ type: 'object', keys: table, open: true }, file.content);
+function onlyRestrictions(file: SettingsFile): SettingsFile {
+  const kept = restrictions(SETTINGS_ROOT, file.content);
   return { ...file, content: isRecord(kept) ? kept : {} };
 }
 

@@ -37,7 +37,7 @@ export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedH
     severity: 'note',
   });
   const fault = [
-    ...checkValue(HANDLER, raw, { ...context, unknownKey: passOver }),
+    ...checkValue(HOOK_NODES.handler, raw, { ...context, unknownKey: passOver }),
     ...runFaults(raw, { event, facts: hookEventFacts(event) }).map(faultProblem(context)),
   ].find(({ severity }) => severity === 'fatal');
   if (fault !== undefined) return err(fault.message.replace(/\.$/, ''));
@@ -59,17 +59,19 @@ export function declaredOnFailure(raw: unknown): 'block' | 'continue' | undefine
   return said === 'block' || said === 'continue' ? said : undefined;
 }
 
-/** The schema node of a handler. */
-const HANDLER: SettingNode = handlerNode();
+/** The shapes of an event's groups, of a group and of a handler. */
+export const HOOK_NODES = hookNodes();
 
-function handlerNode(): SettingNode {
+function hookNodes(): Readonly<Record<'groups' | 'group' | 'handler', SettingNode>> {
   const hooks = own(SETTINGS, 'hooks');
   const groups = hooks?.type === 'map' ? hooks.of : undefined;
   const group = groups?.type === 'list' ? groups.of : undefined;
   const handlers = group?.type === 'object' ? own(group.keys, 'hooks') : undefined;
   // fail-closed: without the table nothing could be checked.
-  if (handlers?.type !== 'list') throw new Error('there is no table of hooks');
-  return handlers.of;
+  if (groups === undefined || group === undefined || handlers?.type !== 'list') {
+    throw new Error('there is no table of hooks');
+  }
+  return { groups, group, handler: handlers.of };
 }
 
 /** Faults of a handler beyond its type. */

@@ -1,8 +1,13 @@
 import { isRecord, own } from '../../lib/own.js';
 import { classifyHookEventName, HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
-import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
-import { handlerFaults, isDescriptive, metadataFaults, unknownHookKey } from './handler.js';
+import {
+  HOOK_NODES,
+  handlerFaults,
+  isDescriptive,
+  metadataFaults,
+  unknownHookKey,
+} from './handler.js';
 import { checkMatcher } from './matcher.js';
 import {
   type CheckOptions,
@@ -14,19 +19,12 @@ import {
   type ValueContext,
 } from './type-check.js';
 
-interface HookCheck extends CheckOptions {
-  readonly node: SettingNode;
-}
-
 /**
  * Checks a `hooks` object: a broken guard prevents the start, a broken observer only warns. In an untrusted
  * folder hooks are not in force, so faults lose nothing.
  */
-export function checkHooks(
-  file: SettingsFile,
-  value: unknown,
-  check: HookCheck,
-): readonly ConfigProblem[] {
+export function checkHooks(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
+  const value = file.content.hooks;
   const base: ValueContext = { file, path: ['hooks'], restricts: file.trusted };
   const told = faultProblem(base);
   if (!isRecord(value)) {
@@ -46,7 +44,7 @@ export function checkHooks(
     if (facts === undefined) return [told(unknownEvent(event, 'never runs'))];
     const restricts = file.trusted && facts.role !== 'observe';
     const at = { ...base, path: ['hooks', event], restricts };
-    return checkEvent(groups, at, { ...check, event, facts });
+    return checkEvent(groups, at, { ...options, event, facts });
   });
 }
 
@@ -65,10 +63,9 @@ function unknownEvent(event: string, effect: string): Fault {
 function checkEvent(
   groups: unknown,
   context: ValueContext,
-  check: EventCheck & HookCheck,
+  check: EventCheck,
 ): readonly ConfigProblem[] {
-  const node = check.node.type === 'map' ? check.node.of : undefined;
-  if (!Array.isArray(groups)) return node === undefined ? [] : checkValue(node, groups, context);
+  if (!Array.isArray(groups)) return checkValue(HOOK_NODES.groups, groups, context);
   const loose = groups.findIndex(
     (one) => isRecord(one) && !Object.hasOwn(one, 'hooks') && Object.hasOwn(one, 'type'),
   );
@@ -82,9 +79,7 @@ function checkEvent(
     const path = [...context.path, index];
     const at = { ...context, path, restricts: context.restricts && !isOff };
     return [
-      ...(node?.type === 'list'
-        ? checkValue(node.of, group, { ...at, unknownKey: unknownHookKey })
-        : []),
+      ...checkValue(HOOK_NODES.group, group, { ...at, unknownKey: unknownHookKey }),
       ...(isRecord(group) ? checkGroup(group, at, check) : []),
     ];
   });

@@ -1,3 +1,4 @@
+import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
 import { editDistance, nearest } from '../../lib/text/nearest.js';
 import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
@@ -10,14 +11,14 @@ import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 import { forEachName, isComment } from './type-check.js';
 
 /** Checks unknown top-level keys; those that look like restrictions prevent the start. */
-export function checkTopLevel(file: SettingsFile, table: SettingTable): readonly ConfigProblem[] {
+export function checkTopLevel(file: SettingsFile): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const strangers: string[] = [];
   const told = (name: string, severity: 'fatal' | 'warning', message: string, remedy: string) =>
     problems.push({ severity, ...placeOf(file, [name]), message, remedy });
   for (const [name, value] of Object.entries(file.content)) {
-    if (Object.hasOwn(table, name) || isComment(name)) continue;
-    const meant = meaningOf(name, value, table);
+    if (Object.hasOwn(SETTINGS, name) || isComment(name)) continue;
+    const meant = meaningOf(name, value);
     if (meant === undefined) strangers.push(name);
     else {
       const { restricts, why = 'is not a setting', remedy } = meant;
@@ -40,11 +41,10 @@ interface Meaning {
   readonly why?: string;
 }
 
-function meaningOf(name: string, value: unknown, table: SettingTable): Meaning | undefined {
-  const exact =
-    wordOfOthers(name, value) ?? dotted(name, value, table) ?? misplaced(name, value, table);
+function meaningOf(name: string, value: unknown): Meaning | undefined {
+  const exact = wordOfOthers(name, value) ?? dotted(name, value) ?? misplaced(name, value);
   if (exact !== undefined) return exact;
-  const near = misspelt(name, table);
+  const near = misspelt(name);
   return near?.restricts === true ? near : (restrictionInside(value) ?? near);
 }
 
@@ -82,10 +82,10 @@ function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
 }
 
 /** Finds a key that is written as its way from the top: `"permissions.deny"`. */
-function dotted(name: string, value: unknown, table: SettingTable): Meaning | undefined {
+function dotted(name: string, value: unknown): Meaning | undefined {
   const parts = name.split('.');
   if (parts.length < 2) return undefined;
-  let node: SettingNode = { type: 'object', keys: table };
+  let node: SettingNode = { type: 'object', keys: SETTINGS };
   let restricts = false;
   const way: string[] = [];
   for (const part of parts) {
@@ -113,7 +113,7 @@ function keyOf(name: string, keys: SettingTable): readonly [string, SettingNode]
 const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
 
 /** Finds keys that belong one level deeper. */
-function misplaced(name: string, value: unknown, table: SettingTable): Meaning | undefined {
+function misplaced(name: string, value: unknown): Meaning | undefined {
   const wanted = folded(name);
   const event = Object.keys(HOOK_EVENTS).find((one) => folded(one) === wanted);
   if (event !== undefined) return { restricts: true, remedy: `Write it as hooks.${event}.` };
@@ -126,18 +126,20 @@ function misplaced(name: string, value: unknown, table: SettingTable): Meaning |
           return [{ restricts: holdsBack(inner, value), remedy: `Write it as ${at}.` }];
         });
   if (COMMON.has(wanted)) return undefined;
-  return ['permissions', 'sandbox', 'portcullis'].flatMap((key) => find(own(table, key), key))[0];
+  return ['permissions', 'sandbox', 'portcullis'].flatMap((key) =>
+    find(own(SETTINGS, key), key),
+  )[0];
 }
 
 /** The edit distance up to which a key counts as misspelt. */
 const NEAR_MISS = 2;
 
-function misspelt(name: string, table: SettingTable): Meaning | undefined {
-  const near = nearest(name, Object.keys(table));
+function misspelt(name: string): Meaning | undefined {
+  const near = nearest(name, Object.keys(SETTINGS));
   if (near === undefined) return undefined;
   const isMiss = editDistance(name.toLowerCase(), near.toLowerCase()) <= NEAR_MISS;
   // fail-closed: a misspelt restriction would be relied on without effect.
-  const restricts = isMiss && own(table, near)?.facts?.restricts === true;
+  const restricts = isMiss && own(SETTINGS, near)?.facts?.restricts === true;
   return { restricts, remedy: `Did you mean ${near}?` };
 }
 

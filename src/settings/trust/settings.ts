@@ -1,7 +1,6 @@
-import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
 import { type SettingNode, strictValues } from '../../protocol/settings/setting-node.js';
-import { innerNode } from '../merge/merge.js';
+import { innerNode, SETTINGS_ROOT } from '../merge/merge.js';
 import { projectMayNotSet } from './env.js';
 import type { DeclarationKind, TrustItem } from './types.js';
 
@@ -10,12 +9,10 @@ import type { DeclarationKind, TrustItem } from './types.js';
  * settings apply without trust.
  */
 export function settingsItems(content: unknown): readonly TrustItem[] {
-  return isRecord(content) ? [...modeItem(content), ...inside(ROOT, content, [])] : [];
+  return isRecord(content) ? [...modeItem(content), ...inside(SETTINGS_ROOT, content, [])] : [];
 }
 
 type Path = readonly string[];
-
-const ROOT: SettingNode = { type: 'object', keys: SETTINGS, open: true };
 
 /** A trusted project may set a mode more permissive than the default. */
 function modeItem({ permissions }: Readonly<Record<string, unknown>>): readonly TrustItem[] {
