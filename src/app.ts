@@ -78,9 +78,9 @@ export type { SessionInfo, SessionNews } from './protocol/session-events.js';
 export type {
   ArchiveItem,
   ArchivePlace,
-  RawLine,
   TranscriptArchive,
 } from './session/transcript/archive.js';
+export type { RawLine } from './session/transcript/lines.js';
 export {
   conversationOf,
   forkInFiles,

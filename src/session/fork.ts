@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
-import { sessionFacts } from './recorder.js';
+import { factLines, factsOf } from './recorder.js';
 import { chainOf } from './transcript/chain.js';
 import type { LoadedSession, SessionStore } from './transcript/store.js';
 
@@ -34,11 +34,15 @@ export async function forkSession(
     const whole = await Promise.all(batch.map((entry) => withPayload(store, loaded, entry)));
     store.append(options.newSessionId, whole);
   }
-  const { lastPrompt, agent, damagedLines } = loaded;
-  const facts = { title: options.title ?? loaded.title, lastPrompt, agent };
-  const lines = sessionFacts(options.newSessionId, facts);
+  const facts = { ...factsOf(loaded), ...(options.title && { title: options.title }) };
+  const lines = factLines(options.newSessionId, facts);
   if (lines.length > 0) store.append(options.newSessionId, lines);
-  return { sessionId: options.newSessionId, entries: copies, damagedLines, ...facts };
+  return {
+    sessionId: options.newSessionId,
+    entries: copies,
+    damagedLines: loaded.damagedLines,
+    ...facts,
+  };
 }
 
 function renamed(

@@ -3,9 +3,10 @@ import type { Clock } from '../platform/clock.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
+import { factsOf } from './recorder.js';
 import type { ResumeOptions } from './resume.js';
 import { chainOf } from './transcript/chain.js';
-import type { LoadedSession, SessionStore } from './transcript/store.js';
+import type { LoadedSession, SessionFacts, SessionStore } from './transcript/store.js';
 
 /** How a session begins; `newId` is the id of a fork. */
 export type SessionStart =
@@ -21,7 +22,7 @@ export type SessionStart =
     };
 
 /** The history that a session starts from. */
-export interface History {
+export interface History extends SessionFacts {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly messages: readonly Message[];
@@ -40,10 +41,6 @@ export interface History {
   readonly forkedFrom?: string;
   /** The session's last working directory. */
   readonly lastCwd: string | undefined;
-  readonly title?: string;
-  readonly lastPrompt?: string;
-  /** The agent that the session ran as. */
-  readonly agent?: string;
   readonly damagedLines?: number | undefined;
 }
 
@@ -137,9 +134,7 @@ async function resumedHistory(
     forked: order.fork,
     forkedFrom: order.fork ? order.id : undefined,
     lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
-    title: loaded.title,
-    lastPrompt: loaded.lastPrompt,
-    agent: loaded.agent,
+    ...factsOf(loaded),
     damagedLines: loaded.damagedLines,
   };
 }

@@ -10,9 +10,10 @@ import type {
   MetaLine,
   TranscriptEntry,
 } from '../protocol/transcript.js';
-import type { LoadedSession, NewLine, SessionStore } from './transcript/store.js';
+import type { NewLine, SessionFacts, SessionStore } from './transcript/store.js';
 
-export interface RecorderOptions {
+/** The facts are those of the resumed transcript, repeated near its end. */
+export interface RecorderOptions extends SessionFacts {
   readonly store: SessionStore;
   readonly sessionId: string;
   readonly clock: Clock;
@@ -29,10 +30,6 @@ export interface RecorderOptions {
   readonly usedUuids?: Iterable<string>;
   /** Records a subagent into a file of its own. */
   readonly agentId?: string;
-  /** Facts of the resumed transcript, repeated near its end. */
-  readonly title?: string;
-  readonly lastPrompt?: string;
-  readonly agent?: string;
 }
 
 export type RecordedInput = Pick<InputMessage, 'uuid' | 'content' | 'meta'> & {
@@ -67,9 +64,7 @@ export class Recorder {
   readonly #cwd: () => string;
   readonly #used: Set<string>;
   #head: string | null;
-  #title: string | undefined;
-  #lastPrompt: string | undefined;
-  #agent: string | undefined;
+  #facts: SessionFacts;
   #grown: number;
 
   constructor(options: RecorderOptions) {
@@ -78,9 +73,7 @@ export class Recorder {
     this.#cwd = typeof cwd === 'function' ? cwd : () => cwd;
     this.#head = options.parentUuid ?? null;
     this.#used = new Set(options.usedUuids);
-    this.#title = options.title;
-    this.#lastPrompt = options.lastPrompt;
-    this.#agent = options.agent;
+    this.#facts = factsOf(options);
     const hasFacts = options.title !== undefined || options.lastPrompt !== undefined;
     this.#grown = hasFacts ? REPEAT_FACTS_AFTER : 0;
   }
@@ -99,26 +92,23 @@ export class Recorder {
   }
 
   input(message: RecordedInput): void {
-    if (message.meta === true && isAllReminders(message.content)) {
-      this.#append([this.#linked(this.#reminder(message))]);
+    const isMeta = message.meta === true;
+    if (isMeta && isAllReminders(message.content)) {
+      this.#add(this.#reminder(message));
       return;
     }
     const entry = this.#linked({
       type: 'user',
-      isMeta: message.meta === true ? true : undefined,
+      isMeta: isMeta || undefined,
       uuid: this.#unused(message.uuid),
       timestamp: this.#now(),
       message: { role: 'user', content: compactContent(message.content) },
       permissionMode: message.permissionMode,
     });
-    const isPrompt = message.meta !== true && this.#options.agentId === undefined;
+    const isPrompt = !isMeta && this.#options.agentId === undefined;
     const prompt = isPrompt ? textOf(message.content).trim() : '';
-    if (prompt !== '') {
-      this.#lastPrompt = promptFact(prompt);
-      this.#append([entry, ...this.#facts('last-prompt')]);
-    } else {
-      this.#append([entry]);
-    }
+    const facts = prompt === '' ? [] : this.#learn({ lastPrompt: promptFact(prompt) });
+    this.#append([entry, ...facts]);
   }
 
   /** One entry per content block, all sharing the message's id. */
@@ -128,14 +118,13 @@ export class Recorder {
 
   result(_call: ToolUseBlock, result: RecordedResult): void {
     const { uuid, block, structured } = result;
-    const entry = this.#linked({
+    this.#add({
       type: 'user',
       uuid,
       timestamp: this.#now(),
       message: { role: 'user', content: [block] },
       toolUseResult: structured,
     });
-    this.#append([entry]);
   }
 
   /** Starts a new chain: the boundary, then the compacted history. Returns the uuids of both. */
@@ -153,7 +142,7 @@ export class Recorder {
       compactMetadata: { trigger, preTokens },
     });
     const entries = this.#historyEntries(messages, { summaryFirst: true });
-    this.#append([boundary, ...entries, ...this.#facts()]);
+    this.#append([boundary, ...entries, ...factLines(this.#options.sessionId, this.#facts)]);
     const { uuid } = boundary;
     return { uuid, summaryUuid: entries[0]?.uuid ?? uuid };
   }
@@ -164,30 +153,25 @@ export class Recorder {
   }
 
   attachment(attachment: AttachmentEntry['attachment']): void {
-    this.#append([this.#linked({ ...this.#made('attachment'), attachment })]);
+    this.#add({ ...this.#made('attachment'), attachment });
   }
 
   /** Shown to people, never to the model. */
   note(text: string): void {
-    const own = { subtype: 'informational', content: text } as const;
-    this.#append([this.#linked({ ...this.#made('system'), ...own })]);
+    this.#add({ ...this.#made('system'), subtype: 'informational', content: text });
   }
 
   title(text: string): void {
-    this.#title = text;
-    this.#append(this.#facts('custom-title'));
+    this.#append(this.#learn({ title: text }));
   }
 
   lastPrompt(text: string): void {
-    this.#lastPrompt = promptFact(text);
-    this.#append(this.#facts('last-prompt'));
+    this.#append(this.#learn({ lastPrompt: promptFact(text) }));
   }
 
   /** Records the agent that the main conversation runs as from now on. */
   runsAs(agent: string): void {
-    if (agent === this.#agent) return;
-    this.#agent = agent;
-    this.#append(this.#facts('agent-setting'));
+    if (agent !== this.#facts.agent) this.#append(this.#learn({ agent }));
   }
 
   /**
@@ -294,10 +278,14 @@ export class Recorder {
     return { ...common, ...own } as TranscriptEntry;
   }
 
-  #facts(only?: MetaLine['type']): readonly MetaLine[] {
-    const { sessionId } = this.#options;
-    const facts = { title: this.#title, lastPrompt: this.#lastPrompt, agent: this.#agent };
-    return sessionFacts(sessionId, facts).filter(({ type }) => only === undefined || type === only);
+  /** Returns the line of the new fact. */
+  #learn(fact: SessionFacts): readonly MetaLine[] {
+    this.#facts = { ...this.#facts, ...fact };
+    return factLines(this.#options.sessionId, fact);
+  }
+
+  #add(own: OwnFields): void {
+    this.#append([this.#linked(own)]);
   }
 
   #append(lines: readonly NewLine[]): void {
@@ -306,15 +294,20 @@ export class Recorder {
     this.#grown += store.append(sessionId, lines, agentId);
     if (this.#grown <= REPEAT_FACTS_AFTER) return;
     this.#grown = 0;
-    const facts = this.#facts();
+    const facts = factLines(sessionId, this.#facts);
     if (facts.length > 0) store.append(sessionId, facts, agentId);
   }
 }
 
-/** The title, the last prompt and the agent of a session as lines outside the tree. */
-export function sessionFacts(
+/** The facts of a session, without what else the object holds. */
+export function factsOf({ title, lastPrompt, agent }: SessionFacts): SessionFacts {
+  return { title, lastPrompt, agent };
+}
+
+/** The facts of a session as lines outside the tree. */
+export function factLines(
   sessionId: string,
-  { title, lastPrompt, agent }: Pick<LoadedSession, 'title' | 'lastPrompt' | 'agent'>,
+  { title, lastPrompt, agent }: SessionFacts,
 ): readonly MetaLine[] {
   const facts: MetaLine[] = [];
   if (title !== undefined) facts.push({ type: 'custom-title', customTitle: title, sessionId });

@@ -12,15 +12,10 @@ import { textOf } from '../protocol/content.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import { forkSession } from './fork.js';
 import { loadConversation } from './resume.js';
-import {
-  openFileArchive,
-  type RawLine,
-  sessionOf,
-  type TranscriptArchive,
-} from './transcript/archive.js';
+import { openFileArchive, type TranscriptArchive } from './transcript/archive.js';
 import { chainOf } from './transcript/chain.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
-import { classifyLine } from './transcript/lines.js';
+import { type RawLine, sessionOf } from './transcript/lines.js';
 import { createMemoryStore } from './transcript/memory-store.js';
 import { mirrored } from './transcript/mirror.js';
 import type { SessionLog } from './transcript/open-log.js';
@@ -96,12 +91,8 @@ export function memoryStoreOf(
     directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
   });
   for (const { sessionId, agentId, lines } of sessions) {
-    const known = lines.flatMap((line): readonly NewLine[] => {
-      const parsed = classifyLine(line);
-      if (parsed.kind === 'entry') return [parsed.entry];
-      return parsed.kind === 'meta' ? [parsed.line] : [];
-    });
-    store.append(sessionId, known, agentId);
+    // Lines of any kind: the store looks at them when it reads them.
+    store.append(sessionId, lines as readonly object[] as readonly NewLine[], agentId);
   }
   return store;
 }

@@ -5,7 +5,7 @@ import type { DirectoryEnvironment } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { type Usage, ZERO_USAGE } from '../../protocol/content.js';
 import { SYNTHETIC_MODEL } from '../../session/recorder.js';
-import type { RawLine } from '../../session/transcript/archive.js';
+import type { RawLine } from '../../session/transcript/lines.js';
 import { openTranscripts, projectKeyOf } from '../../session/transcripts.js';
 
 /** The transcript of one agent of a session. */

@@ -7,12 +7,8 @@ import { join } from '../../platform/fs/paths.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
 import { readEnds, readLines } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
-import { classifyLine, SessionReader } from './lines.js';
+import type { RawLine } from './lines.js';
 import { agentsIn, LISTING_WINDOW, projectHolding, sessionsIn, transcriptIn } from './listing.js';
-import type { LoadedSession } from './store.js';
-
-/** One line of a transcript, of any kind. */
-export type RawLine = Readonly<Record<string, unknown>>;
 
 /** The location of a stored session. */
 export interface ArchivePlace {
@@ -115,11 +111,4 @@ function requireProject(name: string): string {
 function readLine(line: string): readonly RawLine[] {
   const parsed = parseJson(line);
   return parsed.ok && isRecord(parsed.value) ? [parsed.value] : [];
-}
-
-/** A session from its lines, as the stores return it. */
-export function sessionOf(sessionId: string, lines: readonly RawLine[]): LoadedSession {
-  const reader = new SessionReader();
-  for (const line of lines) reader.add(classifyLine(line));
-  return reader.session(sessionId);
 }

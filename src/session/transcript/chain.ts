@@ -20,13 +20,14 @@ export interface Chain {
 export function chainOf(loaded: LoadedSession, options: ChainOptions = {}): Chain {
   const wanted = options.sidechain === true;
   const pool = loaded.entries.filter((entry) => (entry.isSidechain === true) === wanted);
-  const tree = new Tree(pool, loaded.links);
+  const byUuid = new Map(pool.map((entry) => [entry.uuid, entry]));
+  const branchTo = (leaf: TranscriptEntry): TranscriptEntry[] => walk(leaf, byUuid, loaded.links);
   const leaf =
     options.resumeAt === undefined
-      ? tree.lastLeaf()
-      : (tree.get(options.resumeAt) ?? unknownEntry(loaded.sessionId, options.resumeAt));
+      ? lastLeaf(pool, branchTo)
+      : (byUuid.get(options.resumeAt) ?? unknownEntry(loaded.sessionId, options.resumeAt));
   if (leaf === undefined) return { entries: [], leaf: null };
-  const chain = tree.walk(leaf);
+  const chain = branchTo(leaf);
   return {
     entries: withParallelParts(
       chain,
@@ -42,46 +43,34 @@ function unknownEntry(sessionId: string, uuid: string): never {
   });
 }
 
-class Tree {
-  readonly #pool: readonly TranscriptEntry[];
-  readonly #byUuid: ReadonlyMap<string, TranscriptEntry>;
-  readonly #links: ReadonlyMap<string, string | null>;
+/** Files only grow, so the last entry is a leaf; a trailing meta entry counts only if it continues that branch. */
+function lastLeaf(
+  pool: readonly TranscriptEntry[],
+  branchTo: (leaf: TranscriptEntry) => readonly TranscriptEntry[],
+): TranscriptEntry | undefined {
+  const leaf = pool.findLast((entry) => entry.isMeta !== true);
+  const last = pool.at(-1);
+  if (leaf === undefined || last === undefined || last === leaf) return last;
+  return branchTo(last).includes(leaf) ? last : leaf;
+}
 
-  constructor(
-    pool: readonly TranscriptEntry[],
-    links: ReadonlyMap<string, string | null> | undefined,
-  ) {
-    this.#pool = pool;
-    this.#byUuid = new Map(pool.map((entry) => [entry.uuid, entry]));
-    this.#links = links ?? new Map();
+/** Root first; a parent missing from the file or a cycle ends the walk. */
+function walk(
+  leaf: TranscriptEntry,
+  byUuid: ReadonlyMap<string, TranscriptEntry>,
+  links: LoadedSession['links'],
+): TranscriptEntry[] {
+  const seen = new Set<string>();
+  const chain: TranscriptEntry[] = [];
+  let next: string | null | undefined = leaf.uuid;
+  while (typeof next === 'string' && !seen.has(next)) {
+    seen.add(next);
+    const entry = byUuid.get(next);
+    if (entry !== undefined) chain.push(entry);
+    if (entry !== undefined && isBoundary(entry)) break;
+    next = entry === undefined ? links?.get(next) : entry.parentUuid;
   }
-
-  get(uuid: string): TranscriptEntry | undefined {
-    return this.#byUuid.get(uuid);
-  }
-
-  /** Files only grow, so the last entry is a leaf; a trailing meta entry counts only if it continues that branch. */
-  lastLeaf(): TranscriptEntry | undefined {
-    const leaf = this.#pool.findLast((entry) => entry.isMeta !== true);
-    const last = this.#pool.at(-1);
-    if (leaf === undefined || last === undefined || last === leaf) return last;
-    return this.walk(last).includes(leaf) ? last : leaf;
-  }
-
-  /** Root first; a parent missing from the file or a cycle ends the walk. */
-  walk(leaf: TranscriptEntry): TranscriptEntry[] {
-    const seen = new Set<string>();
-    const chain: TranscriptEntry[] = [];
-    let next: string | null | undefined = leaf.uuid;
-    while (typeof next === 'string' && !seen.has(next)) {
-      seen.add(next);
-      const entry = this.#byUuid.get(next);
-      if (entry !== undefined) chain.push(entry);
-      if (entry !== undefined && isBoundary(entry)) break;
-      next = entry === undefined ? this.#links.get(next) : entry.parentUuid;
-    }
-    return chain.reverse();
-  }
+  return chain.reverse();
 }
 
 function isBoundary(entry: TranscriptEntry): boolean {

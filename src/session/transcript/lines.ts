@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
-import type { LoadedSession } from './store.js';
+import type { LoadedSession, SessionFacts } from './store.js';
 
 export type ParsedLine =
   | { readonly kind: 'entry'; readonly entry: TranscriptEntry }
@@ -25,9 +25,7 @@ export class SessionReader {
   readonly #seen = new Set<string>();
   readonly #links = new Map<string, string | null>();
   #damaged = 0;
-  #title: string | undefined;
-  #lastPrompt: string | undefined;
-  #agent: string | undefined;
+  readonly #facts: { -readonly [Name in keyof SessionFacts]: SessionFacts[Name] } = {};
 
   add(parsed: ParsedLine): void {
     switch (parsed.kind) {
@@ -37,9 +35,9 @@ export class SessionReader {
         this.#seen.add(parsed.entry.uuid);
         return;
       case 'meta':
-        if (parsed.line.type === 'custom-title') this.#title = parsed.line.customTitle;
-        if (parsed.line.type === 'last-prompt') this.#lastPrompt = parsed.line.lastPrompt;
-        if (parsed.line.type === 'agent-setting') this.#agent = parsed.line.agentSetting;
+        if (parsed.line.type === 'custom-title') this.#facts.title = parsed.line.customTitle;
+        if (parsed.line.type === 'last-prompt') this.#facts.lastPrompt = parsed.line.lastPrompt;
+        if (parsed.line.type === 'agent-setting') this.#facts.agent = parsed.line.agentSetting;
         return;
       case 'link':
         this.#links.set(parsed.uuid, parsed.parentUuid);
@@ -59,11 +57,19 @@ export class SessionReader {
       entries: this.#entries,
       damagedLines: this.#damaged,
       links: this.#links,
-      title: this.#title,
-      lastPrompt: this.#lastPrompt,
-      agent: this.#agent,
+      ...this.#facts,
     };
   }
+}
+
+/** One line of a transcript, of any kind. */
+export type RawLine = Readonly<Record<string, unknown>>;
+
+/** A session from its lines, as the stores return it. */
+export function sessionOf(sessionId: string, lines: readonly RawLine[]): LoadedSession {
+  const reader = new SessionReader();
+  for (const line of lines) reader.add(classifyLine(line));
+  return reader.session(sessionId);
 }
 
 /** Strips a byte order mark and the zero bytes that some file systems leave after a power cut. */
@@ -104,7 +110,7 @@ function afterTornStart(text: string): string | undefined {
 }
 
 /** Classifies a parsed line. */
-export function classifyLine(value: Readonly<Record<string, unknown>>): ParsedLine {
+export function classifyLine(value: RawLine): ParsedLine {
   if (isMetaLine(value)) return { kind: 'meta', line: value };
   if (typeof value.uuid !== 'string') return { kind: 'foreign' };
   const parentUuid = typeof value.parentUuid === 'string' ? value.parentUuid : null;

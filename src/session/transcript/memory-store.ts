@@ -1,38 +1,33 @@
 import { makePrivateDirectory } from '../../platform/fs/append-log.js';
 import { join } from '../../platform/fs/paths.js';
-import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
 import { requireSafeId } from '../session-id.js';
-import { SessionReader } from './lines.js';
+import { type RawLine, sessionOf } from './lines.js';
 import { onlyOne, transcriptIn } from './listing.js';
 import { PAYLOAD_DIRECTORY } from './payload.js';
-import type { LoadedSession, SessionStore } from './store.js';
+import type { LoadedSession, NewLine, SessionStore } from './store.js';
 
-export interface MemoryStoreOptions {
-  /** Parent of the spill directories, which are created, and of the transcript paths, which are not. */
-  readonly directory: string;
-}
-
-type Line = TranscriptEntry | MetaLine;
-
-/** A store that ends with the process: for runs without persistence, for embedding, for tests. */
-export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
+/**
+ * A store that ends with the process: for runs without persistence, for embedding, for tests. `directory` is
+ * the parent of the spill directories, which are created, and of the transcript paths, which are not.
+ */
+export function createMemoryStore({ directory: parent }: { directory: string }): SessionStore {
   const directoryOf = (sessionId: string): string =>
-    join(options.directory, requireSafeId(sessionId, 'session'));
+    join(parent, requireSafeId(sessionId, 'session'));
   /** By session, then by agent ('' for the session's own), oldest append first. */
-  const sessions = new Map<string, Map<string, Line[]>>();
+  const sessions = new Map<string, Map<string, NewLine[]>>();
 
-  const lines = (sessionId: string, agentId = ''): readonly Line[] | undefined =>
+  const lines = (sessionId: string, agentId = ''): readonly NewLine[] | undefined =>
     sessions.get(sessionId)?.get(agentId);
   const read = (sessionId: string, agentId?: string): LoadedSession | undefined => {
     const known = lines(sessionId, agentId);
-    return known === undefined ? undefined : gather(sessionId, known);
+    return known && sessionOf(sessionId, known as readonly object[] as readonly RawLine[]);
   };
 
   return {
     append(sessionId, added, agentId = '') {
       requireSafeId(sessionId, 'session');
       if (agentId !== '') requireSafeId(agentId, 'agent');
-      const files = sessions.get(sessionId) ?? new Map<string, Line[]>();
+      const files = sessions.get(sessionId) ?? new Map<string, NewLine[]>();
       // Deleted first, so that the map's order is the order of the last appends.
       if (agentId === '') sessions.delete(sessionId);
       sessions.set(sessionId, files);
@@ -67,12 +62,4 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
     },
     close: () => 0,
   };
-}
-
-function gather(sessionId: string, lines: readonly Line[]): LoadedSession {
-  const reader = new SessionReader();
-  for (const line of lines) {
-    reader.add('uuid' in line ? { kind: 'entry', entry: line } : { kind: 'meta', line });
-  }
-  return reader.session(sessionId);
 }

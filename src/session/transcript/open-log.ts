@@ -3,7 +3,7 @@ import { join } from '../../platform/fs/paths.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { VERSION } from '../../version.js';
 import { type History, openHistory, type SessionStart } from '../open.js';
-import { Recorder } from '../recorder.js';
+import { factsOf, Recorder } from '../recorder.js';
 import type { ResumeOptions } from '../resume.js';
 import { createJsonlStore } from './jsonl-store.js';
 import { createMemoryStore } from './memory-store.js';
@@ -64,9 +64,7 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
     parentUuid: history.parentUuid,
     usedUuids: history.usedUuids,
     gitBranch,
-    title: history.title,
-    lastPrompt: history.lastPrompt,
-    agent: history.agent,
+    ...factsOf(history),
   });
   for (const { call, result } of history.missingResults) recorder.result(call, result);
   if (options.title !== undefined) recorder.title(options.title);

@@ -38,17 +38,21 @@ export interface SessionStore {
   close(): number;
 }
 
-export interface LoadedSession {
+/** What a transcript says of its session besides the conversation; the last of each counts. */
+export interface SessionFacts {
+  readonly title?: string;
+  readonly lastPrompt?: string;
+  /** The agent that its main conversation runs as. */
+  readonly agent?: string;
+}
+
+export interface LoadedSession extends SessionFacts {
   readonly sessionId: string;
   readonly entries: readonly TranscriptEntry[];
   /** Lines that are not a JSON object: cut off by a crash, or damaged. */
   readonly damagedLines?: number;
   /** Parents of entries of unknown kinds, by uuid: chains may pass through them. */
   readonly links?: ReadonlyMap<string, string | null>;
-  readonly title?: string;
-  readonly lastPrompt?: string;
-  /** The agent that its main conversation ran as. */
-  readonly agent?: string;
 }
 
 /** Lines that could not be saved; reported once, and again only after a save has worked. */
