@@ -32,30 +32,35 @@ export async function withLinkedPlaces(
   };
 }
 
+/** Whether a link is on the way to a path; no path leads through what is not there. */
+type Way = 'plain' | 'linked' | 'missing';
+
 async function linkedPlaces(
   rules: RuleSet['deny'],
   disk: PathFileSystem,
 ): Promise<readonly LinkedPlace[]> {
-  const links = new Map<string, Promise<boolean>>();
-  /** Whether a link is on the way to a path; no path leads through what is not there. */
-  const hasLink = (path: string): Promise<boolean> => {
-    const known = links.get(path);
+  const ways = new Map<string, Way>();
+  const wayTo = async (path: string): Promise<Way> => {
+    const known = ways.get(path);
     if (known !== undefined) return known;
-    const found = isLinked(path);
-    links.set(path, found);
-    return found;
-  };
-  const isLinked = async (path: string): Promise<boolean> => {
-    if (dirname(path) !== path && (await hasLink(dirname(path)))) return true;
-    return (await disk.lstat(path).catch(() => undefined))?.kind === 'symlink';
+    const above = dirname(path) === path ? 'plain' : await wayTo(dirname(path));
+    const way = above === 'plain' ? await ownWay(path, disk) : above;
+    ways.set(path, way);
+    return way;
   };
   const patterns = rules.flatMap(({ spec }) => (spec.kind === 'path' ? patternsOf(spec) : []));
   const found: LinkedPlace[] = [];
   for (const place of new Set(patterns.map(({ place }) => place))) {
-    if (!(await hasLink(place))) continue;
+    if ((await wayTo(place)) !== 'linked') continue;
     // A link that leads in a circle leads nowhere.
     const real = await disk.realPath(place).catch(() => place);
     if (real !== place) found.push({ place, real });
   }
   return found;
+}
+
+async function ownWay(path: string, disk: PathFileSystem): Promise<Way> {
+  const kind = (await disk.lstat(path).catch(() => undefined))?.kind;
+  if (kind === undefined) return 'missing';
+  return kind === 'symlink' ? 'linked' : 'plain';
 }
