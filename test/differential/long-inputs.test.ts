@@ -52,4 +52,15 @@ describe('60 KiB of one thing', () => {
     const steps = judged.find((one) => one.name === name)?.steps;
     if (steps !== null) expect(steps).toBeLessThanOrEqual(MOST_STEPS);
   });
+
+  it.each([
+    'deep pattern',
+    'deep pattern of rm',
+    'pattern behind a variable',
+    'starred pattern',
+    'array of words',
+    'variables',
+  ])('is given up early where it consists of very many parts: %s', (name) => {
+    expect(judged.find((one) => one.name === name)?.steps).toBeNull();
+  });
 });

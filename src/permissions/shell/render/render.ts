@@ -1,6 +1,6 @@
 import type { Script, SyntaxNode } from 'unbash';
 import { messageOf } from '../../../errors.js';
-import type { Budget } from '../../gate/budget.js';
+import { type Budget, TooComplexError } from '../../gate/budget.js';
 import { differenceFromBash } from '../syntax/bash-differences.js';
 import { renderScript } from './compounds.js';
 import { RenderError, type Rendering, refuse } from './refusal.js';
@@ -15,7 +15,7 @@ interface RenderParser {
 
 /**
  * Shell code in its canonical form, written from the tree that was judged. Bash reads this form only as the tree
- * says: literal text is quoted, every other character is one that the renderer knows. Never throws.
+ * says: literal text is quoted, every other character is one that the renderer knows. Throws only when the steps run out.
  */
 export function renderShell(
   code: string,
@@ -33,6 +33,7 @@ export function renderShell(
     }
     return { ok: true, text };
   } catch (thrown) {
+    if (thrown instanceof TooComplexError) throw thrown;
     if (thrown instanceof RenderError) return { ok: false, refusal: thrown.refusal };
     // fail-closed: also what the renderer cannot cope with.
     return {

@@ -45,6 +45,8 @@ type Walk = (node: SyntaxNode, visit: (child: SyntaxNode) => void) => void;
 
 /** The parser reads a substitution to its end at each level that it is nested in. */
 const CHARACTERS_PER_STEP = 5;
+/** What words and arrays consist of is walked over several times, and written out and read again. */
+const STEPS_OF_PART = 40;
 
 /** Looks at every node once. `forEachChild` is the parser's own traversal, so nothing is left out. */
 export function survey(script: Script, forEachChild: Walk, budget: Budget): TreeSurvey {
@@ -57,6 +59,7 @@ export function survey(script: Script, forEachChild: Walk, budget: Budget): Tree
   const printed = new Set<SyntaxNode>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
+    budget.spend(partsIn(node) * STEPS_OF_PART);
     if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') {
       budget.spend(node.text.length / CHARACTERS_PER_STEP);
     }
@@ -104,6 +107,11 @@ export function survey(script: Script, forEachChild: Walk, budget: Budget): Tree
     opaque,
     complex,
   };
+}
+
+function partsIn(node: SyntaxNode): number {
+  if (node.type === 'ArrayValue') return node.elements.length;
+  return 'parts' in node ? (node.parts?.length ?? 0) : 0;
 }
 
 /**
