@@ -74,10 +74,7 @@ export class CallEstimate {
     const thinking = thinkingOf(request);
     return answerSizes(request.maxTokens, LEAST_ANSWER + thinking).map((maxTokens) => {
       const keep = this.#lastTurn(model, input.warm + input.fresh + maxTokens, thinking);
-      return {
-        ...this.#budgetRequest(model, this.#amounts(model, input, maxTokens), keep),
-        maxTokens,
-      };
+      return this.#sized(model, { input, maxTokens, keep });
     });
   }
 
@@ -87,17 +84,15 @@ export class CallEstimate {
     const input = this.#inputOf(request);
     const thinking = thinkingOf(request);
     const most = Math.min(request.maxTokens, LAST_ANSWER + thinking);
-    return answerSizes(most, LEAST_LAST_ANSWER + thinking).map((maxTokens) => ({
-      ...this.#budgetRequest(model, this.#amounts(model, input, maxTokens), NOTHING),
-      maxTokens,
-    }));
+    return answerSizes(most, LEAST_LAST_ANSWER + thinking).map((maxTokens) =>
+      this.#sized(model, { input, maxTokens, keep: NOTHING }),
+    );
   }
 
   /** The request for a side call: one size, and the kept amount stays kept. */
   sideRequest(request: ModelRequest): SizedRequest {
     const { model, maxTokens } = request;
-    const call = this.#amounts(model, this.#inputOf(request), maxTokens);
-    return { ...this.#budgetRequest(model, call, this.#kept), maxTokens };
+    return this.#sized(model, { input: this.#inputOf(request), maxTokens, keep: this.#kept });
   }
 
   /** The least that the next call will take before its request is known; undefined before the first call. */
@@ -107,7 +102,7 @@ export class CallEstimate {
     const size = LEAST_ANSWER + thinking;
     const before = isCached ? { warm: input, fresh: output } : { warm: 0, fresh: input + output };
     const keep = this.#lastTurn(model, input + output + size, thinking);
-    return this.#budgetRequest(model, this.#amounts(model, before, size), keep);
+    return this.#sized(model, { input: before, maxTokens: size, keep });
   }
 
   /** Learns from a turn's usage, and keeps enough for one more turn from now on. */
@@ -152,9 +147,13 @@ export class CallEstimate {
     return { turns: 1, tokens: fresh + warm + output, nanoUsd: nanosOf(usd ?? 0) };
   }
 
-  #budgetRequest(model: string, call: Amounts, keep: Amounts): BudgetRequest {
+  #sized(
+    model: string,
+    { input, maxTokens, keep }: { input: Input; maxTokens: number; keep: Amounts },
+  ): SizedRequest {
     const isPriced = this.#parts.price(model, ZERO_USAGE) !== undefined;
-    return { call, keep, unpriced: isPriced ? undefined : model };
+    const call = this.#amounts(model, input, maxTokens);
+    return { call, keep, unpriced: isPriced ? undefined : model, maxTokens };
   }
 
   /** The last turn reads the whole context again, usually from the provider's cache. */

@@ -3,7 +3,7 @@ import type { InputMessage, LoopOutcome, StopReason } from '../loop/types.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../model/client.js';
 import { ABORTED } from '../model/failures.js';
 import { withUsageTracking } from '../model/stream/wrappers.js';
-import type { Clock } from '../platform/clock.js';
+import { type Clock, LONGEST_TIMER_MS } from '../platform/clock.js';
 import type { Usage } from '../protocol/content.js';
 import type { BudgetAccount, Reservation } from './account.js';
 import { tokensIn } from './earlier.js';
@@ -39,8 +39,6 @@ export interface AgentSpending {
 
 /** The share of its time after which an agent gets the notice to finish. */
 const TIME_TO_END = 0.9;
-/** The longest delay a timer can hold; longer ones are waited for in steps. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface State {
   readonly account: BudgetAccount;
@@ -146,7 +144,7 @@ function armDeadline(state: State): { readonly signal: AbortSignal; disarm(): vo
     const time = state.account.time();
     if (time === undefined) return;
     if (time.left > 0) {
-      // Rounded up, so that the time is over when the timer fires.
+      // Longer times are waited for in steps. Rounded up, so that the time is over when the timer fires.
       timer = setTimeout(arm, Math.min(LONGEST_TIMER_MS, Math.ceil(time.left * 1000)));
       return;
     }

@@ -8,6 +8,9 @@ export interface Clock {
   uuid(): string;
 }
 
+/** A timer of Node that is longer ends at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

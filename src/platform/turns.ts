@@ -1,7 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 
 /** Resolves once all other pending work had its turn. */
 export { nextTurn };
+
+/** Resolves after `ms`, or rejects as soon as the signal aborts. */
+export function abortableDelay(ms: number, signal: AbortSignal): Promise<void> {
+  return setTimeout(ms, undefined, { signal });
+}
 
 /** Longest stretch for which long work may block other work. */
 const SLICE_MS = 4;

@@ -1,6 +1,6 @@
-import { abortableDelay } from '../../lib/abort.js';
 import { ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/text/truncate.js';
+import { abortableDelay } from '../../platform/turns.js';
 import { type AgentRef, DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';

@@ -1,5 +1,5 @@
-import { abortableDelay } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { abortableDelay } from '../../platform/turns.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';

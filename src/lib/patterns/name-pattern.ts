@@ -51,12 +51,13 @@ export function setOf(
     }
     const named = low === '[' ? classAt(chars, at) : undefined;
     if (named !== undefined) {
-      const has = characterClass(named.name, options);
-      if (has === undefined) return undefined;
+      const isOneCase = named.name === 'lower' || named.name === 'upper';
+      const characters = CLASSES.get(options.ignoreCase && isOneCase ? 'alpha' : named.name);
+      if (characters === undefined) return undefined;
       at = named.end;
       // fail-closed: the letter may have been of the other case, which the rule does not leave out.
-      if (negated && options.restricts === true && isOfOneCase(named.name)) continue;
-      members.push(has);
+      if (negated && options.restricts === true && isOneCase) continue;
+      members.push((char) => characters.test(char));
       continue;
     }
     const next = chars[at + 2];
@@ -140,9 +141,7 @@ function matched<Step>(
   return steps.slice(step).every(isWild) ? at : -1;
 }
 
-/** Whether a character is of a named class, as `[[:alpha:]]` means it: those of ASCII alone, as in git. */
-export type CharacterClass = (char: string) => boolean;
-
+/** The named classes, as `[[:alpha:]]` means them: characters of ASCII alone, as in git. */
 const CLASSES: ReadonlyMap<string, RegExp> = new Map([
   ['alnum', /^[0-9A-Za-z]$/],
   ['alpha', /^[A-Za-z]$/],
@@ -157,17 +156,3 @@ const CLASSES: ReadonlyMap<string, RegExp> = new Map([
   ['upper', /^[A-Z]$/],
   ['xdigit', /^[0-9A-Fa-f]$/],
 ]);
-
-/** Whether the class is only half of the letters, which names that were made small do not tell apart. */
-export function isOfOneCase(name: string): boolean {
-  return name === 'lower' || name === 'upper';
-}
-
-/** Undefined: there is no class of that name. */
-export function characterClass(
-  name: string,
-  { ignoreCase = false }: { readonly ignoreCase?: boolean } = {},
-): CharacterClass | undefined {
-  const pattern = CLASSES.get(ignoreCase && isOfOneCase(name) ? 'alpha' : name);
-  return pattern === undefined ? undefined : (char) => pattern.test(char);
-}

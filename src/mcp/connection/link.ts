@@ -1,5 +1,6 @@
-import { abortableDelay, orAbort } from '../../lib/abort.js';
+import { orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { abortableDelay } from '../../platform/turns.js';
 import type {
   ConnectionState,
   ElicitAnswer,

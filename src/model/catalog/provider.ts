@@ -1,6 +1,8 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { LONGEST_TIMER_MS } from '../../platform/clock.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -49,22 +51,17 @@ export function chooseProvider(
   if (script !== undefined) return { kind: 'scripted', file: script, model: name };
   if (prefix === 'openai') return openAi(environment, name);
   if (prefix === 'anthropic') return anthropic(environment, name);
-  if (trimmed(environment.PORTCULLIS_OPENAI_BASE_URL) !== undefined)
-    return openAi(environment, name);
-  const forAnthropic = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
-  if (forAnthropic.some((variable) => trimmed(environment[variable]) !== undefined)) {
+  const sets = (...variables: readonly string[]): boolean =>
+    variables.some((variable) => trimmed(environment[variable]) !== undefined);
+  if (sets('PORTCULLIS_OPENAI_BASE_URL')) return openAi(environment, name);
+  if (sets('ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL')) {
     return anthropic(environment, name);
   }
-  const forOpenAi = ['OPENAI_BASE_URL', 'OPENAI_API_KEY'];
-  if (forOpenAi.some((variable) => trimmed(environment[variable]) !== undefined)) {
-    return openAi(environment, name);
-  }
-  return {
-    kind: 'none',
-    reason: 'no model is configured',
-    remedy:
-      'Run portcullis setup; or set ANTHROPIC_API_KEY, or OPENAI_BASE_URL for a local or other server that speaks chat completions.',
-  };
+  if (sets('OPENAI_BASE_URL', 'OPENAI_API_KEY')) return openAi(environment, name);
+  return none(
+    'no model is configured',
+    'Run portcullis setup; or set ANTHROPIC_API_KEY, or OPENAI_BASE_URL for a local or other server that speaks chat completions.',
+  );
 }
 
 function splitPrefix(
@@ -78,21 +75,17 @@ function splitPrefix(
 function anthropic(environment: Environment, model: string | undefined): ProviderChoice {
   const custom = trimmed(environment.ANTHROPIC_BASE_URL);
   const address = baseUrl(custom ?? ANTHROPIC_URL, 'ANTHROPIC_BASE_URL');
-  if (address.kind === 'none') return address;
+  if (!address.ok) return address.error;
   const apiKey = trimmed(environment.ANTHROPIC_API_KEY);
   const authToken = trimmed(environment.ANTHROPIC_AUTH_TOKEN);
   if (custom === undefined && apiKey === undefined && authToken === undefined) {
-    return {
-      kind: 'none',
-      reason: 'no key for the Anthropic API',
-      remedy: 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).',
-    };
+    return none('no key for the Anthropic API', 'Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).');
   }
   const extraBody = extraBodyFrom(environment.CLAUDE_CODE_EXTRA_BODY);
-  if (extraBody.kind === 'none') return extraBody;
+  if (!extraBody.ok) return extraBody.error;
   return {
     kind: 'anthropic',
-    baseUrl: address.url.replace(/\/v1$/, ''),
+    baseUrl: address.value.replace(/\/v1$/, ''),
     apiKey,
     authToken,
     customHeaders: headersFrom(environment.ANTHROPIC_CUSTOM_HEADERS),
@@ -110,19 +103,18 @@ function openAi(environment: Environment, model: string | undefined): ProviderCh
   const custom =
     trimmed(environment.PORTCULLIS_OPENAI_BASE_URL) ?? trimmed(environment.OPENAI_BASE_URL);
   const address = baseUrl(custom ?? OPENAI_URL, 'PORTCULLIS_OPENAI_BASE_URL or OPENAI_BASE_URL');
-  if (address.kind === 'none') return address;
+  if (!address.ok) return address.error;
   const apiKey = trimmed(environment.OPENAI_API_KEY);
   if (custom === undefined && apiKey === undefined) {
-    return {
-      kind: 'none',
-      reason: 'no key for the OpenAI API',
-      remedy: 'Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.',
-    };
+    return none(
+      'no key for the OpenAI API',
+      'Set OPENAI_API_KEY, or OPENAI_BASE_URL for another server.',
+    );
   }
-  const hasPath = new URL(address.url).pathname !== '/';
+  const hasPath = new URL(address.value).pathname !== '/';
   return {
     kind: 'openai',
-    baseUrl: hasPath ? address.url : `${address.url}/v1`,
+    baseUrl: hasPath ? address.value : `${address.value}/v1`,
     apiKey,
     idleTimeoutMs: idleTimeout(environment),
     model,
@@ -131,27 +123,23 @@ function openAi(environment: Environment, model: string | undefined): ProviderCh
 
 type None = Extract<ProviderChoice, { kind: 'none' }>;
 
-function baseUrl(
-  address: string,
-  variable: string,
-): { readonly kind: 'url'; readonly url: string } | None {
+function none(reason: string, remedy: string): None {
+  return { kind: 'none', reason, remedy };
+}
+
+function baseUrl(address: string, variable: string): Result<string, None> {
   const url = parseUrl(address);
   // They would not be sent, and every message about the address would show them.
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
-    return {
-      kind: 'none',
-      reason: `${variable} holds a user name or a password, which are not sent`,
-      remedy: 'Take them out; ANTHROPIC_CUSTOM_HEADERS can carry an authorization header.',
-    };
+    const reason = `${variable} holds a user name or a password, which are not sent`;
+    const remedy = 'Take them out; ANTHROPIC_CUSTOM_HEADERS can carry an authorization header.';
+    return err(none(reason, remedy));
   }
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) {
-    return { kind: 'url', url: address.replace(/\/+$/, '') };
+    return ok(address.replace(/\/+$/, ''));
   }
-  return {
-    kind: 'none',
-    reason: `${variable} is not an address: "${address}"`,
-    remedy: 'Give it as http://host:port or https://host.',
-  };
+  const reason = `${variable} is not an address: "${address}"`;
+  return err(none(reason, 'Give it as http://host:port or https://host.'));
 }
 
 /** One `Name: value` a line. */
@@ -167,15 +155,12 @@ function headersFrom(lines: string | undefined): Record<string, string> {
 
 function extraBodyFrom(
   json: string | undefined,
-): { readonly kind: 'body'; readonly value: Record<string, unknown> | undefined } | None {
-  if (trimmed(json) === undefined) return { kind: 'body', value: undefined };
+): Result<Record<string, unknown> | undefined, None> {
+  if (trimmed(json) === undefined) return ok(undefined);
   const parsed = parseJson(json ?? '');
-  if (parsed.ok && isRecord(parsed.value)) return { kind: 'body', value: parsed.value };
-  return {
-    kind: 'none',
-    reason: `CLAUDE_CODE_EXTRA_BODY is not a JSON object${parsed.ok ? '' : `: ${parsed.error}`}`,
-    remedy: 'Correct it or unset it.',
-  };
+  if (parsed.ok && isRecord(parsed.value)) return ok(parsed.value);
+  const reason = `CLAUDE_CODE_EXTRA_BODY is not a JSON object${parsed.ok ? '' : `: ${parsed.error}`}`;
+  return err(none(reason, 'Correct it or unset it.'));
 }
 
 /** PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: longest silence of a model's stream. */
@@ -183,9 +168,6 @@ function idleTimeout(environment: Environment): number | undefined {
   const value = Number(trimmed(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
   return Number.isFinite(value) && value > 0 ? Math.min(value, LONGEST_TIMER_MS) : undefined;
 }
-
-/** A timer of Node that is longer ends at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Undefined for a text of blanks. */
 export function trimmed(value: string | undefined): string | undefined {

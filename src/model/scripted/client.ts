@@ -1,5 +1,6 @@
-import { abortableDelay, orAbort } from '../../lib/abort.js';
+import { orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { abortableDelay } from '../../platform/turns.js';
 import type { Message } from '../../protocol/content.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../client.js';
 import { ABORTED, failureOfStatus } from '../failures.js';

@@ -1,4 +1,4 @@
-import { abortableDelay } from '../../lib/abort.js';
+import { abortableDelay } from '../../platform/turns.js';
 import type { ModelClient, ModelEvent, ModelFailure } from '../client.js';
 import { ABORTED } from '../failures.js';
 

@@ -6,6 +6,7 @@ import {
   openSync,
   readlinkSync,
   realpathSync,
+  type Stats,
 } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
 import { basename, dirname, join, resolve, separator } from './paths.js';
@@ -132,11 +133,19 @@ function lastThere(path: string): string {
 }
 
 function isThere(path: string): boolean {
+  return lstat(path) !== undefined;
+}
+
+function isLink(path: string): boolean {
+  return lstat(path)?.isSymbolicLink() === true;
+}
+
+function lstat(path: string): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (thrown) {
     // Below a file there is nothing.
-    if (systemCodeOf(thrown) === 'ENOTDIR') return false;
+    if (systemCodeOf(thrown) === 'ENOTDIR') return undefined;
     throw thrown;
   }
 }
@@ -158,14 +167,4 @@ function targetOf(link: string, above: string, way: Way): string {
     else if (step !== '' && step !== '.') at = realPath(join(at, step), way);
   }
   return at;
-}
-
-function isLink(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  } catch (thrown) {
-    // Below a file there is nothing.
-    if (systemCodeOf(thrown) === 'ENOTDIR') return false;
-    throw thrown;
-  }
 }

@@ -1,11 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { messageOf, PortcullisError } from '../../errors.js';
 import { LineSplitter } from '../../lib/json.js';
+import { nodeFileSystem } from './node-fs.js';
+import { mayBeThere } from './project-levels.js';
 
-/** Absent on Windows, where opening never waits. */
-const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-const CHUNK_BYTES = 1 << 20;
 const MAX_LINE_CHARS = 256 << 20;
 
 /**
@@ -16,44 +14,28 @@ export async function readLines(
   path: string,
   onLine: (line: string | undefined) => void,
 ): Promise<boolean> {
-  const file = await openForReading(path);
-  if (file === undefined) return false;
-  try {
-    const lines = new LineSplitter(MAX_LINE_CHARS);
-    const options = { encoding: 'utf8', highWaterMark: CHUNK_BYTES, autoClose: false } as const;
-    for await (const text of file.createReadStream(options)) {
-      for (const line of lines.push(text)) onLine(line);
-    }
-    for (const line of lines.end()) onLine(line);
-    return true;
-  } finally {
-    await file.close();
-  }
+  if (!mayBeThere(path)) return false;
+  const lines = new LineSplitter(MAX_LINE_CHARS);
+  for await (const text of textOf(path)) for (const line of lines.push(text)) onLine(line);
+  for (const line of lines.end()) onLine(line);
+  return true;
 }
 
-async function openForReading(path: string): Promise<FileHandle | undefined> {
+async function* textOf(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   try {
-    // Without waiting: a pipe in the place of a transcript would keep us for ever.
-    const handle = await open(path, READ_WITHOUT_WAITING);
-    if ((await handle.stat()).isFile()) return handle;
-    await handle.close();
-    throw new Error('it is not a regular file');
+    for await (const bytes of nodeFileSystem.stream(path)) {
+      yield decoder.decode(bytes, { stream: true });
+    }
+    yield decoder.decode();
   } catch (thrown) {
-    if (isAbsent(thrown)) return undefined;
-    throw new PortcullisError('session', `cannot read ${path}: ${messageOf(thrown)}`, {
+    // Opening refuses pipes, devices and directories with an error of its own.
+    const isOther = thrown instanceof PortcullisError;
+    const reason = isOther ? 'it is not a regular file' : messageOf(thrown);
+    throw new PortcullisError('session', `cannot read ${path}: ${reason}`, {
       remedy: 'Check that the file is yours and readable.',
       cause: thrown,
     });
-  }
-}
-
-/** Undefined when there is no such file. */
-export async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (thrown) {
-    if (isAbsent(thrown)) return undefined;
-    throw thrown;
   }
 }
 
@@ -88,9 +70,4 @@ export function modifiedAt(path: string): number | undefined {
     // An unreachable session cannot be listed: it counts as absent.
     return undefined;
   }
-}
-
-function isAbsent(thrown: unknown): boolean {
-  const code = systemCodeOf(thrown);
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }

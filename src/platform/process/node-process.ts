@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LONGEST_TIMER_MS } from '../clock.js';
 import { randomBytes } from '../random.js';
 import { openLineProcess } from './line-process.js';
 import { PipePool } from './pipe-pool.js';
@@ -34,8 +35,6 @@ const REGISTER_AFTER_MS = 1000;
 const EXIT_GRACE_MS = 200;
 /** Between two looks whether a group is gone. */
 const POLL_MS = 10;
-/** Longer than any timer can run. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * The one way to start a process. A command's group is ended with us, also what it left running in

@@ -18,7 +18,7 @@ export interface StartError {
 
 /** Why a program could not be started, naming what to change. Node blames the program for everything. */
 export function startErrorOf(
-  request: Pick<SpawnRequest, 'command' | 'args' | 'cwd'>,
+  request: Pick<SpawnRequest, 'command' | 'args' | 'cwd' | 'env'>,
   thrown: unknown,
 ): StartError {
   const code = systemCodeOf(thrown);
@@ -26,6 +26,10 @@ export function startErrorOf(
     code !== undefined && DIRECTORY_CODES.has(code) ? directoryProblem(request.cwd) : undefined;
   if (aboutDirectory !== undefined) {
     return { startError: aboutDirectory, startErrorKind: 'directory' };
+  }
+  const aboutInterpreter = code === 'ENOENT' ? interpreterProblem(request) : undefined;
+  if (aboutInterpreter !== undefined) {
+    return { startError: aboutInterpreter, startErrorKind: 'other' };
   }
   return {
     startError: `Cannot start ${request.command}: ${reasonFor(request, code, thrown)}`,
@@ -86,20 +90,13 @@ const FIRST_LINE_BYTES = 256;
  * The system says of a script whose interpreter is missing what it says of a missing script. This
  * names the missing interpreter, since the script itself is plainly there.
  */
-export function interpreterProblem(
+function interpreterProblem(
   request: Pick<SpawnRequest, 'command' | 'cwd' | 'env'>,
-  error: StartError,
-): StartError | undefined {
-  if (error.startErrorKind !== 'program-missing') return undefined;
+): string | undefined {
   const file = fileOf(request);
   const interpreter = file === undefined ? undefined : interpreterOf(file);
-  if (interpreter === undefined || existsSync(resolve(request.cwd, interpreter))) {
-    return undefined;
-  }
-  return {
-    startError: `Cannot start ${request.command}: its first line names the interpreter ${interpreter}, which does not exist.`,
-    startErrorKind: 'other',
-  };
+  if (interpreter === undefined || existsSync(resolve(request.cwd, interpreter))) return undefined;
+  return `Cannot start ${request.command}: its first line names the interpreter ${interpreter}, which does not exist.`;
 }
 
 function fileOf({

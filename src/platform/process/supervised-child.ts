@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { LONGEST_TIMER_MS } from '../clock.js';
 import { ChildStream, ControlPipe, inputFile, type Outlet } from './child-streams.js';
 import { OutputCapture, SpillFile } from './output-capture.js';
 import type { PipePool } from './pipe-pool.js';
 import type { ProcessResult, SpawnRequest } from './process.js';
 import { endTree, groupAlive, MARKER_VARIABLE, type ProcessTree } from './process-tree.js';
-import { interpreterProblem, type StartError, startErrorOf } from './spawn-error.js';
+import { type StartError, startErrorOf } from './spawn-error.js';
 
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
 const DEFAULT_SPILL_BYTES = 64 * 1024 * 1024;
@@ -15,8 +16,6 @@ const DEFAULT_TOTAL_BYTES = 5 * 1024 * 1024 * 1024;
 const GRACE_MS = 2000;
 /** How long the output of a child that has ended is waited for while others hold its pipes. */
 const DRAIN_MS = 100;
-/** Longer than any timer can run: no deadline. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What a child needs of its supervisor. */
 export interface ChildHost {
@@ -253,8 +252,7 @@ export class SupervisedChild {
     this.#control?.discard();
     this.#control = undefined;
     this.#streams = [];
-    const error = startErrorOf(this.request, thrown);
-    this.#settle({ ...error, ...interpreterProblem(this.request, error) });
+    this.#settle(startErrorOf(this.request, thrown));
   }
 
   #settle(startError: StartError | undefined): void {

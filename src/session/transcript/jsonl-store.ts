@@ -9,7 +9,7 @@ import {
 } from '../../platform/fs/append-log.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
-import { modifiedAt, readLines, readText } from '../../platform/fs/transcript-files.js';
+import { modifiedAt, readLines } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine, SessionReader } from './lines.js';
@@ -83,7 +83,7 @@ class JsonlStore implements SessionStore {
     const ref = asPayloadRef(toolUseResult);
     if (ref === undefined) return toolUseResult;
     const path = join(this.#directory(sessionId), ref.$ref);
-    const text = await readText(path);
+    const text = stateFiles.read(path);
     if (text === undefined) throw payloadLost(path, 'is gone');
     if (sha256(text) !== ref.sha256) throw payloadLost(path, 'was changed');
     const parsed = parseJson(text);
