@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import { httpStream, httpStreamWith } from '../../src/platform/http/http.js';
+import { httpStream } from '../../src/platform/http/http.js';
 import { HttpError } from '../../src/platform/http/http-error.js';
 import { nextTurn } from '../../src/platform/turns.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
@@ -256,11 +256,11 @@ describe('silence', () => {
 
   it('of a proxy ends the opening of a tunnel', async () => {
     const port = await listen(net.createServer());
-    const send = httpStreamWith({ HTTPS_PROXY: `127.0.0.1:${port}` });
+    const environment = { HTTPS_PROXY: `127.0.0.1:${port}` };
     const url = 'https://model.test/';
-    expect(await kindOf(send({ url, connectTimeoutMs: 50 }))).toBe('timeout');
+    expect(await kindOf(httpStream({ url, connectTimeoutMs: 50 }, environment))).toBe('timeout');
     const controller = new AbortController();
-    const called = kindOf(send({ url, signal: controller.signal }));
+    const called = kindOf(httpStream({ url, signal: controller.signal }, environment));
     setTimeout(() => controller.abort(), 20);
     expect(await called).toBe('aborted');
   });

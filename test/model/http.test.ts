@@ -4,7 +4,7 @@ import net, { type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import { httpStream, httpStreamWith } from '../../src/platform/http/http.js';
+import { httpStream } from '../../src/platform/http/http.js';
 import { HttpError } from '../../src/platform/http/http-error.js';
 
 const open: (http.Server | net.Server)[] = [];
@@ -249,8 +249,11 @@ describe('proxies', () => {
   it('asks an HTTP proxy for the whole address, with credentials', async () => {
     const proxy = await echo();
     const address = proxy.url.replace('http://', 'http://me:p%40ss@');
-    const send = httpStreamWith({ HTTP_PROXY: address });
-    const { chunks } = await send({ url: 'http://model.test:81/v1?x=1', body: 'b' });
+    const environment = { HTTP_PROXY: address };
+    const { chunks } = await httpStream(
+      { url: 'http://model.test:81/v1?x=1', body: 'b' },
+      environment,
+    );
     expect(JSON.parse(await read(chunks))).toMatchObject({
       url: 'http://model.test:81/v1?x=1',
       body: 'b',
@@ -263,12 +266,12 @@ describe('proxies', () => {
 
   it('reaches loopback and NO_PROXY hosts directly', async () => {
     const { url } = await echo();
-    const direct = httpStreamWith({
+    const environment = {
       http_proxy: 'http://127.0.0.1:1',
       no_proxy: 'x.test, .invalid',
-    });
-    expect((await direct({ url })).status).toBe(200);
-    expect(await kindOf(direct({ url: 'http://a.invalid' }))).toBe('dns');
+    };
+    expect((await httpStream({ url }, environment)).status).toBe(200);
+    expect(await kindOf(httpStream({ url: 'http://a.invalid' }, environment))).toBe('dns');
   });
 
   it('opens a tunnel for https and names the proxy when that is refused', async () => {
@@ -284,15 +287,15 @@ describe('proxies', () => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end('not TLS at all, for certain'));
     });
-    const send = httpStreamWith({ HTTPS_PROXY: `127.0.0.1:${port}` });
-    expect(await kindOf(send({ url: 'https://bad.test/x' }))).toBe('proxy');
-    expect(await kindOf(send({ url: 'https://good.test:8443/x' }))).toBe('tls');
+    const environment = { HTTPS_PROXY: `127.0.0.1:${port}` };
+    expect(await kindOf(httpStream({ url: 'https://bad.test/x' }, environment))).toBe('proxy');
+    expect(await kindOf(httpStream({ url: 'https://good.test:8443/x' }, environment))).toBe('tls');
     expect(asked).toEqual(['bad.test:443', 'good.test:8443']);
   });
 
   it('refuses a proxy address that it cannot use', async () => {
-    const send = httpStreamWith({ ALL_PROXY: 'socks5://127.0.0.1:1080' });
-    expect(await kindOf(send({ url: 'http://model.test' }))).toBe('proxy');
+    const environment = { ALL_PROXY: 'socks5://127.0.0.1:1080' };
+    expect(await kindOf(httpStream({ url: 'http://model.test' }, environment))).toBe('proxy');
   });
 });
 

@@ -30,26 +30,20 @@ export interface HttpResponse {
 
 export type HttpStream = (request: HttpRequest) => Promise<HttpResponse>;
 
-/**
- * Sends one request and resolves with its headers. Rejects with `HttpError`, nothing else.
- * Connections are kept open and shared by the whole process; idle ones do not keep it alive.
- * Global `fetch` is avoided on purpose: loading it doubles the start-up time of Node.
- */
-export const httpStream: HttpStream = (request) => send(request, process.env);
-
-/** Like `httpStream`, with other proxy variables than the process's own. */
-export function httpStreamWith(environment: ProxyEnvironment): HttpStream {
-  return (request) => send(request, environment);
-}
-
 /** How many connections in a row may turn out to be closed by the server. */
 const MAX_STALE_SOCKETS = 4;
 
 /**
+ * Sends one request and resolves with its headers. Rejects with `HttpError`, nothing else. The variables name proxies.
+ * Connections are kept open and shared by the whole process; idle ones do not keep it alive.
+ * Global `fetch` is avoided on purpose: loading it doubles the start-up time of Node.
  * A server may close a kept-alive connection at the moment a request is written to it. It has not seen such a
  * request, so the client sends it again on another connection.
  */
-async function send(request: HttpRequest, environment: ProxyEnvironment): Promise<HttpResponse> {
+export async function httpStream(
+  request: HttpRequest,
+  environment: ProxyEnvironment = process.env,
+): Promise<HttpResponse> {
   const target = parseTarget(request.url);
   const { body, headers = {}, idleTimeoutMs = 0 } = request;
   for (let attempt = 1; ; attempt++) {
