@@ -1,4 +1,3 @@
-import type { AgentRef } from '../../../protocol/agent-ref.js';
 import { type Finding, type Guard, NOTHING } from '../../gate/guard.js';
 import type { CallView } from '../../gate/view.js';
 import { mainCheckout } from '../../paths/working-trees.js';
@@ -11,8 +10,6 @@ interface FenceDeps {
   readonly projectDir: string;
   /** Directories of the project that trees have by link: looked at, never written. */
   shared?(): readonly string[];
-  /** What settings let this agent write besides its workspace. */
-  alsoWritable?(agent: AgentRef): readonly string[];
 }
 
 /**
@@ -60,7 +57,7 @@ async function fenceFor(view: CallView, workspace: string, deps: FenceDeps): Pro
   const project = await all([deps.projectDir, ...(outer === undefined ? [] : [outer.main])]);
   return {
     workspace,
-    writable: await all([workspace, ...(deps.alsoWritable?.(agent) ?? [])]),
+    writable: await all([workspace]),
     project,
     hidden: hides ? project : [],
     shared: hides ? await all(deps.shared?.() ?? []) : [],
