@@ -85,8 +85,9 @@ function responseTo(outgoing: ClientRequest, request: OutgoingRequest): Promise<
     let response: IncomingMessage | undefined;
     let bytesBefore = 0;
     const timers: NodeJS.Timeout[] = [];
-    const failAfter = (ms: number, error: HttpError): NodeJS.Timeout => {
-      const timer = setTimeout(() => fail(error), ms);
+    // Few requests fail, and an error with its stack takes a tenth of a turn to make.
+    const failAfter = (ms: number, error: () => HttpError): NodeJS.Timeout => {
+      const timer = setTimeout(() => fail(error()), ms);
       timers.push(timer);
       return timer;
     };
@@ -108,7 +109,8 @@ function responseTo(outgoing: ClientRequest, request: OutgoingRequest): Promise<
     signal?.addEventListener('abort', onAbort, { once: true });
     const connecting = failAfter(
       connectTimeoutMs,
-      new HttpError('timeout', `no connection to ${target.host} within ${connectTimeoutMs} ms`),
+      () =>
+        new HttpError('timeout', `no connection to ${target.host} within ${connectTimeoutMs} ms`),
     );
     outgoing.once('socket', (socket) => {
       bytesBefore = socket.bytesRead;
@@ -117,7 +119,8 @@ function responseTo(outgoing: ClientRequest, request: OutgoingRequest): Promise<
       const opened = 'encrypted' in socket ? 'secureConnect' : 'connect';
       socket.once(opened, () => clearTimeout(connecting));
     });
-    if (headTimeoutMs > 0) failAfter(headTimeoutMs, silence(target, headTimeoutMs, headTimeoutMs));
+    if (headTimeoutMs > 0)
+      failAfter(headTimeoutMs, () => silence(target, headTimeoutMs, headTimeoutMs));
     outgoing.once('response', (incoming) => {
       response = incoming;
       for (const timer of timers) clearTimeout(timer);
