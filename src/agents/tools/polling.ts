@@ -43,12 +43,13 @@ function refusal({ id, description }: Watched, isFirst: boolean): Finding {
 function looksAt({ agent, input, tool, subject }: GateCall): (watched: Watched) => boolean {
   const read = subject.paths.flatMap(({ path, access }) => (access === 'read' ? [path] : []));
   const names = read.map((path) => basename(path));
-  const command = subject.command?.replace(/['"\\]/g, '') ?? '';
+  const command = subject.command?.replace(/['"\\]/g, '');
   return ({ id, outputFile }) => {
     if (id === agent.id) return false;
     if (input.task_id === id) return tool.name === 'BashOutput';
     const transcript = `agent-${id}.jsonl`;
     if (read.includes(outputFile) || names.includes(transcript)) return true;
+    if (command === undefined) return false;
     if (command.includes(transcript)) return true;
     // The file name alone identifies the output only if it contains the id.
     const name = basename(outputFile).includes(id) ? basename(outputFile) : outputFile;
