@@ -171,7 +171,7 @@ export class SessionJournal {
     const shell = this.#parts.startedShell(output);
     if (shell !== undefined && shell.status === 'running') {
       this.#pending.set(shell.id, window);
-      window.goesOn();
+      window.moveToBackground();
       return [];
     }
     window.end();

@@ -90,7 +90,7 @@ export interface OpenWindow {
   /** Ends the window without waiting for the final scan. */
   end(): void;
   /** Marks the author as running in the background after its call returned. */
-  goesOn(): void;
+  moveToBackground(): void;
   /** Resolves with the window's changes after the final scan. Never rejects. */
   readonly changes: Promise<readonly Change[]>;
 }

@@ -10,7 +10,7 @@ import { sideloadRefusal } from '../settings/merge/switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { SessionConfig } from './session-config.js';
 
-interface PluginGround {
+interface PluginEnvironment {
   readonly fs: FileSystem;
   readonly configDir: string;
   readonly settings: Pick<EffectiveSettings, 'values'>;
@@ -19,7 +19,7 @@ interface PluginGround {
 /** Loads the plugins of a session; without any, the loader is not imported. */
 export async function openPlugins(
   { plugins: given = [], cwd, env, emit }: Pick<SessionConfig, 'plugins' | 'cwd' | 'env' | 'emit'>,
-  { fs, configDir, settings }: PluginGround,
+  { fs, configDir, settings }: PluginEnvironment,
 ): Promise<readonly Plugin[]> {
   if (given.length === 0) return [];
   const { loadPlugins } = await import('../plugins/load.js');

@@ -21,7 +21,7 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
   const hooks: PluginHooks[] = [];
   for (const table of tables) {
     const events = eventsIn(table);
-    found.push(...strayKeys(table), ...needsOption('a hook', events, table));
+    found.push(...unknownKeys(table), ...needsOption('a hook', events, table));
     found.push(...checkHooks(asSettings(table, events, plugin), plugin.check));
     hooks.push({ hooks: events, file: table.file, line: table.lineOf(['hooks']) });
   }
@@ -36,7 +36,7 @@ function eventsIn({ value }: JsonTable): unknown {
 }
 
 /** Keys beside `hooks`: one that may be a guard stops the start, a descriptive one is ignored. */
-function strayKeys({ value, file, lineOf }: JsonTable): readonly ConfigProblem[] {
+function unknownKeys({ value, file, lineOf }: JsonTable): readonly ConfigProblem[] {
   if (own(value, 'hooks') === undefined) return [];
   return Object.entries(value).flatMap(([key, inner]): readonly ConfigProblem[] => {
     if (key === 'hooks' || isComment(key)) return [];

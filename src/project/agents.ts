@@ -112,7 +112,7 @@ async function filesAt(
     }
     const found = await findDefinitions(
       { source: 'user', directory: path },
-      { fs, homes: { stray: async () => undefined } },
+      { fs, homes: { whyOutside: async () => undefined } },
     );
     files.push(...found.files.map(({ file }) => file));
     for (const { file, reason } of found.skipped) {

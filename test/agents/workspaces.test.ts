@@ -381,7 +381,7 @@ describe('what was written where', () => {
     writeFileSync(join(place.value.workspace.cwd, 'fine.txt'), 'x');
     ended();
     const left = await place.value.finish();
-    expect(left.strays).toEqual([join(repo, 'stray.txt')]);
+    expect(left.outsideWrites).toEqual([join(repo, 'stray.txt')]);
     expect(left.worktree).toMatchObject({ kept: true, changed: ['fine.txt'] });
     expect(place.value.readState).toBeDefined();
   });

@@ -93,7 +93,7 @@ describe('a job in the background', () => {
     const checkpoints = await open({ deps: { clock } });
     checkpoints.mark('m1', 'x');
     const job = await checkpoints.begin(by('job'));
-    job.goesOn();
+    job.moveToBackground();
     shift = 0;
     checkpoints.mark('m2', 'x');
     // The look behind the mark is asked for a moment after it; what is written before may count for m1.

@@ -2,7 +2,7 @@ import type { InstructionFile } from '../../context/instructions/notes.js';
 import type { Result } from '../../lib/result.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
-import type { ThinkingWish } from './model-choice.js';
+import type { ThinkingOverride } from './model-choice.js';
 
 /** A command that a person can type as `/name`. */
 export interface CommandRow {
@@ -67,7 +67,7 @@ export interface HostRequests {
   outputStyles(): Promise<readonly string[]>;
   agents(): Promise<readonly AgentRow[]>;
   /** Takes effect with the next request; absent fields keep their values. */
-  setThinking(wish: ThinkingWish): void;
+  setThinking(override: ThinkingOverride): void;
   /** Replaces settings of the command line completely, or returns an error and changes nothing. */
   applySettings(
     changes: Readonly<Record<string, unknown>>,

@@ -29,13 +29,13 @@ export interface ModelChoiceOptions {
 }
 
 /** The model and effort that a skill sets for the rest of a turn; an absent field changes nothing. */
-export interface TurnWish {
+export interface ModelOverride {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
 }
 
 /** A host's change of thinking; an absent field changes nothing, null restores the initial value. */
-export interface ThinkingWish {
+export interface ThinkingOverride {
   /** 0 turns thinking off. */
   readonly tokens?: number | null;
   readonly display?: ThinkingDisplay | null;
@@ -56,12 +56,12 @@ export interface ModelChoices {
   /** Undefined returns to the model that the session was opened with. */
   set(name: string | undefined): string;
   /** Overrides the choice until the turn ends; repeated calls add up. Throws as `set` does. */
-  forTurn(wish: TurnWish): void;
+  forTurn(override: ModelOverride): void;
   endTurn(): void;
   /** Changes thinking from now on. */
-  think(wish: ThinkingWish): void;
+  think(override: ThinkingOverride): void;
   /** The choice for another agent, based on the current model; throws as `set` does. */
-  other(wish: TurnWish): { readonly choice: ModelChoice; readonly limits: ModelLimits };
+  other(override: ModelOverride): { readonly choice: ModelChoice; readonly limits: ModelLimits };
   /** Models that can be chosen by name. */
   offers(): readonly ModelOffer[];
 }
@@ -102,10 +102,10 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       settle();
       return model.id;
     },
-    forTurn(wish) {
+    forTurn(override) {
       turn = {
-        model: wish.model === undefined ? turn.model : pick(wish.model),
-        effort: wish.effort ?? turn.effort,
+        model: override.model === undefined ? turn.model : pick(override.model),
+        effort: override.effort ?? turn.effort,
       };
       settle();
     },
@@ -124,12 +124,12 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       };
       settle();
     },
-    other(wish) {
-      // Without any wish the agent shares the current choice.
-      if (wish.model === undefined && wish.effort === undefined)
+    other(override) {
+      // Without any override the agent shares the current choice.
+      if (override.model === undefined && override.effort === undefined)
         return { choice: current, limits: model };
-      const wanted = wish.model === undefined ? model : pick(wish.model);
-      const effort = wish.effort ?? turn.effort ?? options.effort;
+      const wanted = override.model === undefined ? model : pick(override.model);
+      const effort = override.effort ?? turn.effort ?? options.effort;
       return { choice: choiceFor(wanted, { ...options, ...thinking, effort }), limits: wanted };
     },
     offers: () => offersOf(options, model.id),

@@ -124,9 +124,9 @@ export async function findDefinitions(
     }
     const real = await fs.realPath(file);
     const place = { origin, directory: root.directory, level, home };
-    const stray = await homes.stray(place, { file, real });
-    if (stray === undefined) files.push({ root, file, real, folders });
-    else skip(file, stray);
+    const outside = await homes.whyOutside(place, { file, real });
+    if (outside === undefined) files.push({ root, file, real, folders });
+    else skip(file, outside);
   }
 
   /** fail-closed: a file that cannot be inspected is not used. */

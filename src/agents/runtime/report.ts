@@ -54,7 +54,7 @@ export interface AgentReport {
   readonly account: AgentAccount;
   readonly worktree?: LeftWorktree;
   /** Files that it wrote outside its workspace. */
-  readonly strays?: readonly string[];
+  readonly outsideWrites?: readonly string[];
   /** The id with which SendMessage resumes it; absent for one-shot agents. */
   readonly resume?: string;
 }
@@ -182,14 +182,16 @@ export function reportNotes(
   report: AgentReport,
   words: Pick<ReportWords, 'canResume'>,
 ): readonly string[] {
-  const { agent, worktree, strays = [], resume, account } = report;
+  const { agent, worktree, outsideWrites = [], resume, account } = report;
   const how = describeOutcome(report);
   const goOn =
     resume !== undefined && words.canResume() ? ` To go on with it: SendMessage to ${resume}.` : '';
   return [
     ...(how === undefined ? [] : [`[${how}]`]),
     ...(worktree === undefined ? [] : [worktreeNote(worktree)]),
-    ...(strays.length === 0 ? [] : [`[It wrote outside of its workspace: ${strays.join(', ')}]`]),
+    ...(outsideWrites.length === 0
+      ? []
+      : [`[It wrote outside of its workspace: ${outsideWrites.join(', ')}]`]),
     `[agentId: ${agent.id} (${agent.type}, ${account.turns} turns, ${account.toolUses} calls).${goOn}]`,
   ];
 }

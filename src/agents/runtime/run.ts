@@ -226,7 +226,7 @@ export interface ChildPlace {
   /** Notes for the agent about the workspace. */
   readonly notes?: readonly string[];
   /** Called at the agent's end with its last answer; returns what it left behind. */
-  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
+  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'outsideWrites'>>;
 }
 
 /** Where the agent's output can be read while it runs. */

@@ -69,7 +69,7 @@ export function readTeamRecord(json: string, name: string): TeamRecord | undefin
 /** The main agent's name in its team. */
 export const LEAD = 'team-lead';
 /** The address of all other members. */
-export const ANY_AGENT = '*';
+export const ALL_MEMBERS = '*';
 
 const RESERVED: readonly string[] = [LEAD, 'lead', 'main', 'user', 'system', 'all', 'everybody'];
 

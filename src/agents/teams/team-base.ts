@@ -17,7 +17,7 @@ import { exclusiveTasks } from './tasks.js';
 import { openTeamClient, type TeamClient } from './team-client.js';
 
 /** A request to start a teammate. */
-export interface TeammateWish {
+export interface TeammateRequest {
   readonly definition: AgentDefinition;
   readonly name: string;
   readonly description: string;
@@ -53,7 +53,7 @@ export interface TeamSide {
   begin(): Promise<void>;
   /** Called when the main agent has nothing to do; undefined ends the run as without a team. */
   rest?(scene: Scene, lastText: string): Promise<RestMove>;
-  start?(wish: TeammateWish): Promise<Result<Started, string>>;
+  start?(wish: TeammateRequest): Promise<Result<Started, string>>;
   /** Set for a member, whose questions also go to the lead. */
   readonly asks?: { readonly name: string; readonly path: string };
   /** Whether the session has to end now. */

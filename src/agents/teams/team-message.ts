@@ -8,7 +8,7 @@ import type { Tool, ToolOutput } from '../../tools/tool.js';
 import { type SendMessageDeps, sendPlain } from '../tools/send-message.js';
 import type { Duty } from './duty.js';
 import type { Mail } from './mail.js';
-import { ANY_AGENT, LEAD } from './records.js';
+import { ALL_MEMBERS, LEAD } from './records.js';
 import { sameName } from './team.js';
 import type { TeamClient } from './team-client.js';
 import description from './team-message.md';
@@ -69,7 +69,7 @@ async function toTeam(
     return failure('The message is empty: nothing was sent.');
   }
   const names = [LEAD, ...client.living().map(({ name }) => name)];
-  if (to === ANY_AGENT) {
+  if (to === ALL_MEMBERS) {
     if (typeof message === 'string') return await toAll(client, { me, names, text: message });
     return failure('A request has one addressee: nothing was sent.');
   }

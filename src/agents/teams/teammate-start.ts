@@ -9,7 +9,7 @@ import { Duty } from './duty.js';
 import { teamFiles } from './host/files.js';
 import { closePane, isPaneOpen, openPane, type PaneOrder } from './host/panes.js';
 import { LEAD, type TeamMember, type TeammateWay, teammateNameProblem } from './records.js';
-import type { Started, TeamBase, TeammateWish } from './team-base.js';
+import type { Started, TeamBase, TeammateRequest } from './team-base.js';
 import type { TeamClient } from './team-client.js';
 import { createIdleWait, leaveTeam, setState, teammateNote } from './teammate.js';
 import {
@@ -44,7 +44,7 @@ const TEAM_TOOLS: readonly string[] = [
 
 export async function startTeammate(
   parts: StartParts,
-  wish: TeammateWish,
+  wish: TeammateRequest,
 ): Promise<Result<Started, string>> {
   const { base, way } = parts;
   const { definition, name, context } = wish;
@@ -96,7 +96,7 @@ function heldHere({ config, environment, session }: TeamBase) {
 interface Beginning {
   readonly client: TeamClient;
   readonly member: TeamMember;
-  readonly wish: TeammateWish;
+  readonly wish: TeammateRequest;
   readonly leadMode: PermissionMode;
 }
 

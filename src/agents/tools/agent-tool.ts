@@ -12,7 +12,7 @@ import { FORK_TYPE } from '../runtime/fork.js';
 import { type AgentReport, type ReportWords, reportText } from '../runtime/report.js';
 import type { AgentRun } from '../runtime/run.js';
 import type { AgentRuntime } from '../runtime/runtime.js';
-import type { Started, TeammateWish } from '../teams/team-base.js';
+import type { Started, TeammateRequest } from '../teams/team-base.js';
 import description from './agent-tool.md';
 
 export interface AgentToolDeps {
@@ -26,7 +26,7 @@ export interface AgentToolDeps {
   /** How many agents may run at once in this process. */
   mostRunning(): number;
   /** Starts a named agent as a teammate. Absent: there are no teams. */
-  teammates?(wish: TeammateWish): Promise<Result<Started, string>>;
+  teammates?(wish: TeammateRequest): Promise<Result<Started, string>>;
 }
 
 type Input = ToolInputs['Agent'];

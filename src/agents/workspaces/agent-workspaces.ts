@@ -93,10 +93,13 @@ export function createChildPlaces(parts: PlaceParts) {
         readState: isNew ? createReadState() : undefined,
         notes: notice === undefined ? undefined : [notice],
         async finish(text) {
-          const strays = await outside.finish();
+          const outsideWrites = await outside.finish();
           const worktree = await opened.close(text);
           ledger.forget(agent.path);
-          return { worktree, strays: strays.length === 0 ? undefined : strays };
+          return {
+            worktree,
+            outsideWrites: outsideWrites.length === 0 ? undefined : outsideWrites,
+          };
         },
       };
     }

@@ -37,7 +37,7 @@ export class CallWindow implements OpenWindow {
     this.#ended();
   }
 
-  goesOn(): void {
+  moveToBackground(): void {
     if (this.author.kind === 'call') this.author = { ...this.author, background: true };
   }
 

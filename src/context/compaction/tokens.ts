@@ -58,11 +58,11 @@ export function createTokenMeter(fixedTokens: number): TokenMeter {
   /** The provider's last count, and our estimate for the same messages. */
   let counted: { tokens: number; estimated: number; messages: readonly Message[] } | undefined;
   /** Estimates only what came after the messages that were counted, where the conversation goes on from those. */
-  const sizeOf = (messages: readonly Message[]): { estimated: number; goesOn: boolean } => {
-    const goesOn = counted?.messages.every((message, at) => messages[at] === message) === true;
-    const before = goesOn && counted !== undefined ? counted : { estimated: 0, messages: [] };
+  const sizeOf = (messages: readonly Message[]): { estimated: number; continues: boolean } => {
+    const continues = counted?.messages.every((message, at) => messages[at] === message) === true;
+    const before = continues && counted !== undefined ? counted : { estimated: 0, messages: [] };
     const added = estimateMessages(messages.slice(before.messages.length));
-    return { estimated: before.estimated + added, goesOn };
+    return { estimated: before.estimated + added, continues };
   };
   return {
     reported(usage, messages) {
@@ -75,8 +75,8 @@ export function createTokenMeter(fixedTokens: number): TokenMeter {
       if (expected > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
     },
     used(messages) {
-      const { estimated, goesOn } = sizeOf(messages);
-      return counted === undefined || !goesOn
+      const { estimated, continues } = sizeOf(messages);
+      return counted === undefined || !continues
         ? Math.ceil((fixedTokens + estimated) * scale)
         : counted.tokens + Math.ceil((estimated - counted.estimated) * scale);
     },

@@ -155,7 +155,7 @@ export type InstructionConfig = Pick<
 >;
 
 /** What they are looked for with. */
-export type InstructionGround = Pick<
+export type InstructionEnvironment = Pick<
   SessionEnvironment,
   'fs' | 'env' | 'configDir' | 'stateDirectory' | 'host' | 'sources' | 'settings' | 'workspace'
 > & { readonly trust: Pick<SessionEnvironment['trust'], 'now'> };
@@ -171,7 +171,7 @@ export interface OpenedBook {
 /** The instruction files of a session, and those that rules hide. Nothing is read yet. */
 export function openInstructionBook(
   config: InstructionConfig,
-  environment: InstructionGround,
+  environment: InstructionEnvironment,
   fences?: Fences,
 ): OpenedBook {
   const { fs, env, configDir } = environment;

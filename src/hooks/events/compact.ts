@@ -5,7 +5,7 @@ import type { HookDispatch } from '../registry/hook.js';
 type ModelessScene = Omit<Scene, 'mode'>;
 type CompactTrigger = HookFields<'PreCompact'>['trigger'];
 
-interface CompactionWishes {
+interface CompactionAdvice {
   /** Why there must be no summary, and which hook says so. */
   readonly blocked?: string;
   /** Joins the instructions for the summary. */
@@ -22,7 +22,7 @@ export async function beforeCompact(
     /** What the person wants kept in mind. */
     readonly customInstructions: string | undefined;
   },
-): Promise<CompactionWishes> {
+): Promise<CompactionAdvice> {
   const { trigger, customInstructions } = ahead;
   const fields = { trigger, custom_instructions: customInstructions ?? null };
   const round = await ask(dispatch, 'PreCompact', { scene: ahead, fields, matched: [trigger] });

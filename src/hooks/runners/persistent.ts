@@ -50,7 +50,7 @@ class PersistentChild {
   #ending: Promise<void> | undefined;
   #lastId = 0;
   #answers = 0;
-  #strayLines = 0;
+  #invalidLines = 0;
   #isClosed = false;
 
   constructor(handler: CommandHandler, deps: PersistentHooksDeps) {
@@ -145,12 +145,12 @@ class PersistentChild {
   }
 
   #receive(line: string): void {
-    const stray = this.#accept(line);
-    if (stray === undefined) return;
-    const count = ++this.#strayLines;
+    const problem = this.#accept(line);
+    if (problem === undefined) return;
+    const count = ++this.#invalidLines;
     if (count > LOGGED_LINES && count % 1000 !== 0) return;
     const who = `persistent hook ${excerpt(this.#handler.command)}`;
-    this.#deps.log?.(`${who} wrote ${stray} (${count} so far): ${excerpt(line)}`);
+    this.#deps.log?.(`${who} wrote ${problem} (${count} so far): ${excerpt(line)}`);
   }
 
   /** Answers a question by a line. Returns what the line is where it is no answer. */

@@ -86,12 +86,12 @@ async function byFields(
   split: SplitFile,
   parse: ParseYaml,
 ): Promise<Pick<Frontmatter, 'fields' | 'doubtful' | 'unclear'>> {
-  const { groups, strays } = headGroups(split);
+  const { groups, unparsed } = headGroups(split);
   const length = split.lines?.reduce((sum, line) => sum + line.length + 1, 0) ?? 0;
   const isShort = groups.length <= MOST_FIELDS && length <= MOST_YAML;
   const fields = new Map<string, unknown>();
   const unclear = new Map<string, number>();
-  const doubtful: DoubtfulLine[] = [...strays];
+  const doubtful: DoubtfulLine[] = [...unparsed];
   for (const group of groups) {
     const { key, line } = group;
     const exact = isShort ? await exactValue(group, parse) : NOT_EXACT;

@@ -66,19 +66,19 @@ const NAME = /^(?:([A-Za-z0-9_][\w .-]*)|"([\w .-]+)"|'([\w .-]+)')$/;
 /** The fields of a head by its lines alone, without parsing their values as YAML. */
 export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line'>): {
   readonly groups: readonly HeadGroup[];
-  readonly strays: readonly DoubtfulLine[];
+  readonly unparsed: readonly DoubtfulLine[];
 } {
   const groups: (HeadGroup & { readonly lines: string[] })[] = [];
-  const strays: DoubtfulLine[] = [];
+  const unparsed: DoubtfulLine[] = [];
   for (const [index, text] of lines.entries()) {
     const last = groups.at(-1);
     const field = fieldIn(text);
     if (field !== undefined) groups.push({ ...field, lines: [], line: line + index });
     else if (text.trim() === '' || text.startsWith('#')) last?.lines.push(text);
     else if (last !== undefined && /^(?:[ \t]|-(?: |$))/.test(text)) last.lines.push(text);
-    else strays.push({ text, line: line + index, below: last?.key });
+    else unparsed.push({ text, line: line + index, below: last?.key });
   }
-  return { groups, strays };
+  return { groups, unparsed };
 }
 
 /** `name: value`, split at the first colon in a single pass. */

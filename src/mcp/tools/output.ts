@@ -40,23 +40,23 @@ const MOST_STRUCTURED = 4 * 1024 * 1024;
 /** Converts a server's result into what the model reads: bounded, and without imitations of our markers. */
 export async function toolOutput(result: RawCallResult, parts: OutputParts): Promise<ToolOutput> {
   const { structuredContent, isError } = result;
-  const shelf = createBinaryShelf(parts);
+  const store = createBinaryStore(parts);
   const blocks: ResultBlock[] = [];
   const content = Array.isArray(result.content) ? result.content : [];
-  for (const block of content.slice(0, MOST_BLOCKS)) blocks.push(await shown(block, shelf));
+  for (const block of content.slice(0, MOST_BLOCKS)) blocks.push(await shown(block, store));
   if (content.length > MOST_BLOCKS) {
     blocks.push(text(`[${content.length - MOST_BLOCKS} more blocks were left out]`));
   }
   const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
   if (json !== undefined && structuredContent !== null && !isSaid(content, structuredContent, json))
     blocks.push(text(serverText(json)));
-  const bounded = await boundBlocks(withFewImages(blocks, parts), { ...parts, shelf });
+  const bounded = await boundBlocks(withFewImages(blocks, parts), { ...parts, store });
   const isText = bounded.every(({ type }) => type === 'text');
   const shownContent = isText ? textsOf(bounded).join('\n') || '(no output)' : bounded;
   const output: ToolOutput = {
     content: shownContent,
     ...(isError === true && { isError }),
-    ...(shelf.files.length > 0 && { files: [...shelf.files] }),
+    ...(store.files.length > 0 && { files: [...store.files] }),
   };
   // Hosts and hooks get text blocks; results with images are not duplicated.
   if (json === undefined) return isText ? { ...output, structured: bounded } : output;
@@ -79,17 +79,17 @@ export function presentOutput(structured: unknown): ToolOutput['content'] | unde
   return blocks.length === content.length ? blocks : undefined;
 }
 
-async function shown(block: RawContent, shelf: BinaryShelf): Promise<ResultBlock> {
+async function shown(block: RawContent, store: BinaryStore): Promise<ResultBlock> {
   const { type, data, mimeType } = block;
   if (type === 'text') return text(serverText(String(block.text ?? '')));
   if (type === 'image' && typeof data === 'string') {
-    return imageBlock(data) ?? (await shelf.keep({ data, mimeType, what: 'image' }));
+    return imageBlock(data) ?? (await store.keep({ data, mimeType, what: 'image' }));
   }
   if (type === 'audio' && typeof data === 'string') {
-    return await shelf.keep({ data, mimeType, what: 'audio' });
+    return await store.keep({ data, mimeType, what: 'audio' });
   }
   if (type === 'resource' && isRecord(block.resource)) {
-    return await resource(block.resource, shelf);
+    return await resource(block.resource, store);
   }
   if (type === 'resource_link') return text(linkText(block));
   return text(`[a block of the kind ${JSON.stringify(label(type))}, which cannot be shown]`);
@@ -97,7 +97,7 @@ async function shown(block: RawContent, shelf: BinaryShelf): Promise<ResultBlock
 
 async function resource(
   content: Readonly<Record<string, unknown>>,
-  shelf: BinaryShelf,
+  store: BinaryStore,
 ): Promise<ResultBlock> {
   const uri = label(content.uri);
   if (typeof content.text === 'string') {
@@ -105,7 +105,7 @@ async function resource(
   }
   const { blob, mimeType } = content;
   if (typeof blob !== 'string') return text(`[resource ${uri}, which is empty]`);
-  return imageBlock(blob) ?? (await shelf.keep({ data: blob, mimeType, what: `resource ${uri}` }));
+  return imageBlock(blob) ?? (await store.keep({ data: blob, mimeType, what: `resource ${uri}` }));
 }
 
 function linkText({ name, title, uri, mimeType, description }: RawContent): string {
@@ -168,7 +168,7 @@ function withFewImages(blocks: readonly ResultBlock[], parts: OutputParts): read
 
 async function boundBlocks(
   blocks: readonly ResultBlock[],
-  parts: OutputParts & { readonly shelf: BinaryShelf },
+  parts: OutputParts & { readonly store: BinaryStore },
 ): Promise<readonly ResultBlock[]> {
   const whole = textsOf(blocks).join('\n');
   const images = blocks.filter(({ type }) => type !== 'text');
@@ -182,7 +182,7 @@ async function boundBlocks(
   if (fits || whole === '') return blocks;
   const { toolUseId, spillDirectory } = parts.context;
   const where = { directory: spillDirectory, name: toolUseId };
-  const spill = spillInto(parts.fs as FileSystem, where, parts.shelf.files);
+  const spill = spillInto(parts.fs as FileSystem, where, parts.store.files);
   const cap = Math.min(PREVIEW_CHARS, whole.length - 1);
   return [text(await boundText(whole, { cap, spill })), ...images];
 }
@@ -230,7 +230,7 @@ export function imageBlock(base64: string): ImageBlock | undefined {
 }
 
 /** Saves binary content in owner-only files of the session. */
-interface BinaryShelf {
+interface BinaryStore {
   readonly files: string[];
   keep(binary: {
     readonly data: string;
@@ -239,10 +239,10 @@ interface BinaryShelf {
   }): Promise<ResultBlock>;
 }
 
-function createBinaryShelf(parts: {
+function createBinaryStore(parts: {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
   readonly context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'>;
-}): BinaryShelf {
+}): BinaryStore {
   const files: string[] = [];
   let kept = 0;
   return {

@@ -45,7 +45,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const offered = finding === undefined && !forPerson ? await suggestFor(view) : {};
   const { suggestion } = offered;
   const dontAsk = mode === 'dontAsk';
-  const nobody = (progress: Progress, note?: string): GateVerdict => {
+  const unanswered = (progress: Progress, note?: string): GateVerdict => {
     const text = refusalText(call.tool.name, finding, { reason, suggestion, dontAsk });
     const by = dontAsk ? 'mode dontAsk' : (heldBy ?? 'nobody to ask');
     const message = note ? `${note} ${text}` : text;
@@ -53,13 +53,13 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
     return refuse(progress, { by, ...words, suggestion, unanswered: true });
   };
   const asker = dontAsk ? undefined : state.asker(call);
-  if (asker === undefined) return nobody(judged);
+  if (asker === undefined) return unanswered(judged);
   const { blockedPath, rule } = finding ?? {};
   const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule, forPerson };
   const { given, decision, text } = await state.putQuestion(request, asker);
   const { by = 'asker', trace: others = [] } = given ?? {};
   const asked = { ...judged, trace: [...trace, ...others] };
-  if (given?.behavior === 'deny' && given.unanswered) return nobody(asked, given.message);
+  if (given?.behavior === 'deny' && given.unanswered) return unanswered(asked, given.message);
   const steps = [...asked.trace, { guard: 'asker', decision, reason: text, source: given?.by }];
   if (given?.behavior !== 'allow') {
     const interrupt = call.signal.aborted || given?.interrupt === true;

@@ -102,8 +102,8 @@ function readFrontmatter(text: string): {
     // Without its end, front matter and body cannot be separated.
     return { fields: [], unread: split.problem === undefined ? undefined : split.body.trim() };
   }
-  const { groups, strays } = headGroups(split);
-  if (strays.length > 0 || lines.some((line) => INDIRECT.test(line))) {
+  const { groups, unparsed } = headGroups(split);
+  if (unparsed.length > 0 || lines.some((line) => INDIRECT.test(line))) {
     return { fields: [], unread: lines.join('\n').trim() };
   }
   const fields = groups.map(({ key, rest, lines: below, line }) => ({

@@ -96,7 +96,7 @@ export class SkillFinder {
 
   async #add(candidate: Candidate, shown = candidate.name): Promise<void> {
     const { root, file, real } = candidate;
-    const reason = await this.#homes.stray(root, { file, real });
+    const reason = await this.#homes.whyOutside(root, { file, real });
     if (reason === undefined) this.candidates.push(candidate);
     else this.skipped.push({ name: shown, file, reason });
   }

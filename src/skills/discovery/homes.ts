@@ -7,7 +7,7 @@ import type { SkillPlaces, SkillRoot } from './roots.js';
 /** Decides whether a file reached through links may be read as a skill or agent. */
 export interface Homes {
   /** The reason against it; undefined when it may be read. */
-  stray(
+  whyOutside(
     root: Pick<SkillRoot, 'origin' | 'directory' | 'level' | 'home'>,
     at: { readonly file: string; readonly real: string },
   ): Promise<string | undefined>;
@@ -35,7 +35,7 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
     );
   }
   return {
-    async stray(root, { file, real }) {
+    async whyOutside(root, { file, real }) {
       if (root.origin === 'managed') return await foreign(deps, [file, root.directory]);
       const kept = await whyWithheld(deps, root, { file, real });
       if (kept !== undefined) return kept;

@@ -54,7 +54,7 @@ export const ATTACHED_CHARS = 40_000;
 
 const NOTHING_ATTACHED: Attached = { text: '', notes: [] };
 
-export interface AttachmentWish {
+export interface AttachmentRequest {
   readonly skill: Skill;
   /** The author's text; only there `@` names files, so that arguments cannot name any. */
   readonly body: string;
@@ -73,7 +73,7 @@ export interface AttachmentWish {
  */
 export async function attachedFiles(
   parts: AttachmentParts,
-  wish: AttachmentWish,
+  wish: AttachmentRequest,
 ): Promise<Result<Attached, string>> {
   const { skill } = wish;
   // fail-closed: a server's text must not fetch local files, because the server is another machine.
@@ -111,7 +111,7 @@ export async function attachedFiles(
 /** The path of the file; undefined when the name is no file. */
 async function found(
   { home, isFile }: AttachmentParts,
-  { skill, projectDir, beside }: AttachmentWish,
+  { skill, projectDir, beside }: AttachmentRequest,
   target: string,
 ): Promise<string | undefined> {
   const bases = hasDirectory(skill) ? [...beside, projectDir] : [projectDir];
@@ -132,7 +132,7 @@ function hasDirectory({ isCommand, directory }: Skill): boolean {
 
 async function contentOf(
   parts: AttachmentParts,
-  { skill, agent, signal }: AttachmentWish,
+  { skill, agent, signal }: AttachmentRequest,
   { path, isLast }: { readonly path: string; readonly isLast: boolean },
 ): Promise<FileAnswer> {
   if (isLast) return { kind: 'failed', reason: `no more than ${MOST_ATTACHED} files are` };
