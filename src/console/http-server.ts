@@ -5,10 +5,10 @@ import { messageOf, PortcullisError } from '../errors.js';
 import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
 import { join } from '../platform/fs/paths.js';
-import { connectionOwners } from '../platform/process/connection-owner.js';
 import { descendsFromSession } from '../platform/process/run-by-agent.js';
 import { mayAct, type Person } from './access.js';
 import { type ApiDeps, ROUTES } from './api.js';
+import { connectionOwners } from './connection-owner.js';
 import { EventStreams } from './event-streams.js';
 
 export interface ConsoleServerOptions {

@@ -11,10 +11,10 @@ import { isRecord } from '../lib/own.js';
 import { join, stateDirectory } from '../platform/fs/paths.js';
 import { sha256 } from '../platform/hash.js';
 import { hostFacts } from '../platform/host.js';
-import { hasOpenFile } from '../platform/process/connection-owner.js';
 import { nodeProcesses } from '../platform/process/process-stamp.js';
 import { isOtherRunByAgent } from '../platform/process/run-by-agent.js';
 import { randomBytes } from '../platform/random.js';
+import { hasOpenFile } from './connection-owner.js';
 import { canWrite, readMessages, writeLine, writeMessage } from './json-lines.js';
 import {
   type LiveSession,

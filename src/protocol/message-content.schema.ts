@@ -5,12 +5,14 @@ import { type Declaration, declare, flag, open, text, words } from './declare.sc
 /** In the order in which they are printed. */
 export const CONTENT_TYPES: Declaration[] = [];
 
+const typed = <K extends string, F extends z.ZodRawShape>(kind: K, fields: F) =>
+  z.object({ type: z.literal(kind), ...fields });
 const block = <K extends string, F extends z.ZodRawShape>(
   name: string,
   kind: K,
   about: string,
   fields: F,
-) => declare(CONTENT_TYPES, name, about, z.object({ type: z.literal(kind), ...fields }));
+) => declare(CONTENT_TYPES, name, about, typed(kind, fields));
 const union = <T extends readonly z.ZodType[]>(name: string, about: string, options: T) =>
   declare(CONTENT_TYPES, name, about, z.union(options));
 
@@ -18,7 +20,7 @@ const cacheControl = declare(
   CONTENT_TYPES,
   'CacheControl',
   'Where a provider may cut its cache.',
-  z.object({ type: z.literal('ephemeral'), ttl: words('5m 1h').optional() }),
+  typed('ephemeral', { ttl: words('5m 1h').optional() }),
 );
 const cached = { cache_control: cacheControl.nullable().optional() };
 const citation = declare(CONTENT_TYPES, 'Citation', 'Marks a text as quoted from a source.', open);
@@ -118,22 +120,20 @@ const textParam = block('TextParam', 'text', 'Text for a model.', {
 });
 const imageParam = block('ImageParam', 'image', 'An image for a model.', {
   source: z.union([
-    z.object({
-      type: z.literal('base64'),
+    typed('base64', {
       media_type: words('image/jpeg image/png image/gif image/webp'),
       data: text,
     }),
-    z.object({ type: z.literal('url'), url: text }),
+    typed('url', { url: text }),
   ]),
   ...cached,
 });
 const documentParam = block('DocumentParam', 'document', 'A document for a model.', {
   source: z.union([
-    z.object({ type: z.literal('base64'), media_type: z.literal('application/pdf'), data: text }),
-    z.object({ type: z.literal('text'), media_type: z.literal('text/plain'), data: text }),
-    z.object({ type: z.literal('url'), url: text }),
-    z.object({
-      type: z.literal('content'),
+    typed('base64', { media_type: z.literal('application/pdf'), data: text }),
+    typed('text', { media_type: z.literal('text/plain'), data: text }),
+    typed('url', { url: text }),
+    typed('content', {
       content: z.union([text, z.array(z.union([textParam, imageParam]))]),
     }),
   ]),
@@ -181,30 +181,28 @@ export const messageParam = declare(
 );
 
 const delta = union('StreamDelta', 'What a block grows by.', [
-  z.object({ type: z.literal('text_delta'), text }),
-  z.object({ type: z.literal('input_json_delta'), partial_json: text }),
-  z.object({ type: z.literal('thinking_delta'), thinking: text }),
-  z.object({ type: z.literal('signature_delta'), signature: text }),
-  z.object({ type: z.literal('citations_delta'), citation }),
+  typed('text_delta', { text }),
+  typed('input_json_delta', { partial_json: text }),
+  typed('thinking_delta', { thinking: text }),
+  typed('signature_delta', { signature: text }),
+  typed('citations_delta', { citation }),
 ]);
 
 export const streamEvent = union(
   'StreamEvent',
   "An event of the model's own stream, passed through.",
   [
-    z.object({ type: z.literal('message_start'), message: assistantContent }),
-    z.object({
-      type: z.literal('content_block_start'),
+    typed('message_start', { message: assistantContent }),
+    typed('content_block_start', {
       index: z.number(),
       content_block: contentBlock,
     }),
-    z.object({ type: z.literal('content_block_delta'), index: z.number(), delta }),
-    z.object({ type: z.literal('content_block_stop'), index: z.number() }),
-    z.object({
-      type: z.literal('message_delta'),
+    typed('content_block_delta', { index: z.number(), delta }),
+    typed('content_block_stop', { index: z.number() }),
+    typed('message_delta', {
       delta: z.object({ stop_reason: text.nullable(), stop_sequence: text.nullable() }),
       usage: messageUsage.partial(),
     }),
-    z.object({ type: z.literal('message_stop') }),
+    typed('message_stop', {}),
   ],
 );

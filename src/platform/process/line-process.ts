@@ -9,15 +9,8 @@ const STDERR_BYTES = 64 * 1024;
 /** Between the end of its output and its own, for a child that is about to end. */
 const DUMB_MS = 1000;
 
-/** Starts a child in the custody of the supervisor whose input stays open and whose output is read by lines. */
-export function openLineProcess(
-  request: LineProcessRequest,
-  start: (spawn: SpawnRequest, takeInput: InputTaker) => SupervisedChild,
-): LineProcess {
-  return new LineChild(request, start);
-}
-
-class LineChild implements LineProcess {
+/** A child in the custody of the supervisor whose input stays open and whose output is read by lines. */
+export class LineChild implements LineProcess {
   readonly exited: Promise<LineProcessEnd>;
   readonly #child: SupervisedChild;
   readonly #maxPendingBytes: number;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LONGEST_TIMER_MS } from '../clock.js';
 import { randomBytes } from '../random.js';
-import { openLineProcess } from './line-process.js';
+import { LineChild } from './line-process.js';
 import { PipePool } from './pipe-pool.js';
 import type { ProcessSupervisor, SpawnRequest } from './process.js';
 import { childKind, ProcessRegistry, shownCommand } from './process-registry.js';
@@ -50,7 +50,7 @@ export function createProcessSupervisor(options: SupervisorOptions = {}): Proces
     },
     run: (request) => supervisor.start(request).result,
     open: (request) =>
-      openLineProcess(request, (spawn, takeInput) => supervisor.start(spawn, takeInput)),
+      new LineChild(request, (spawn, takeInput) => supervisor.start(spawn, takeInput)),
     killAll: () => supervisor.killAll(),
   };
 }

@@ -6,7 +6,12 @@
 import { z } from 'zod';
 import { type Declaration, declare, flag, list, text, words } from '../declare.schema.js';
 import { PERMISSION_MODES } from '../permissions.js';
-import { HOOK_KINDS, type HookEventFacts, type HookKind } from './hook-event-facts.js';
+import {
+  HOOK_KINDS,
+  type HookEventFacts,
+  type HookKind,
+  type HookRole,
+} from './hook-event-facts.js';
 
 export interface HookEventDefinition extends HookEventFacts {
   /** When it fires, as the end of "It fires …". */
@@ -41,6 +46,14 @@ export function defineHookEvent(
   const sample = sampleOf(definition.input);
   return { ...definition, sample, matches: matcherField === 'tool_name' ? 'tool' : matches };
 }
+
+const withRole =
+  (role: HookRole) =>
+  (definition: Omit<HookEventDefinition, 'matches' | 'sample' | 'role'>): HookEventDefinition =>
+    defineHookEvent({ role, ...definition });
+export const gate = withRole('gate');
+export const block = withRole('block');
+export const observe = withRole('observe');
 
 export const ALL = HOOK_KINDS;
 /** No model is asked. */

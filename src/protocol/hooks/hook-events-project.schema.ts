@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { flag, list, text, words } from '../declare.schema.js';
 import {
   ALL,
+  block,
   context,
   count,
   decided,
-  defineHookEvent,
+  gate,
   is,
   may,
   object,
+  observe,
   PLAIN,
   part,
   watchPaths,
@@ -39,8 +41,7 @@ const answered = {
 };
 /** Events of files, settings, models and MCP servers, and the end of a session. */
 export const PROJECT_EVENTS = {
-  ConfigChange: defineHookEvent({
-    role: 'gate',
+  ConfigChange: gate({
     matcherField: 'source',
     kinds: PLAIN,
     when: 'when a file of settings or skills changed while a session runs',
@@ -54,8 +55,7 @@ export const PROJECT_EVENTS = {
       file_path: may(text, 'The file.', '/project/.claude/settings.json'),
     },
   }),
-  CwdChanged: defineHookEvent({
-    role: 'observe',
+  CwdChanged: observe({
     kinds: PLAIN,
     setsEnvironment: true,
     when: 'when the working directory has changed',
@@ -65,8 +65,7 @@ export const PROJECT_EVENTS = {
     },
     output: { watchPaths },
   }),
-  DirectoryAdded: defineHookEvent({
-    role: 'observe',
+  DirectoryAdded: observe({
     matcherField: 'source',
     kinds: PLAIN,
     when: 'when a directory was added to the working ones during a session',
@@ -75,8 +74,7 @@ export const PROJECT_EVENTS = {
       source: is(words('slash_command register_repo_root'), 'Who added it.', 'slash_command'),
     },
   }),
-  FileChanged: defineHookEvent({
-    role: 'observe',
+  FileChanged: observe({
     matcherField: 'file_path',
     kinds: PLAIN,
     setsEnvironment: true,
@@ -92,8 +90,7 @@ export const PROJECT_EVENTS = {
     },
     output: { watchPaths },
   }),
-  WorktreeCreate: defineHookEvent({
-    role: 'gate',
+  WorktreeCreate: gate({
     kinds: PLAIN,
     when: 'when a working tree is needed; the hook makes it in place of git',
     no: 'no tree is made, and what needed it fails',
@@ -103,14 +100,12 @@ export const PROJECT_EVENTS = {
       worktreePath: is(text, 'The tree that was made. A command may print it as its last line.'),
     },
   }),
-  WorktreeRemove: defineHookEvent({
-    role: 'observe',
+  WorktreeRemove: observe({
     kinds: PLAIN,
     when: 'when a working tree that a hook made is no longer needed',
     input: { worktree_path: is(text, 'The tree that goes.', '/project/.worktrees/fix-parser') },
   }),
-  PreCompact: defineHookEvent({
-    role: 'block',
+  PreCompact: block({
     matcherField: 'trigger',
     kinds: PLAIN,
     when: 'before the conversation is replaced by a summary',
@@ -131,8 +126,7 @@ export const PROJECT_EVENTS = {
       ),
     },
   }),
-  PostCompact: defineHookEvent({
-    role: 'observe',
+  PostCompact: observe({
     matcherField: 'trigger',
     kinds: PLAIN,
     when: 'when the conversation was replaced by a summary',
@@ -141,8 +135,7 @@ export const PROJECT_EVENTS = {
       compact_summary: is(text, 'The summary.', 'The parser was written and tested.'),
     },
   }),
-  PreModelSwitch: defineHookEvent({
-    role: 'gate',
+  PreModelSwitch: gate({
     kinds: ALL,
     when: 'before the model of a session is changed',
     no: 'the model stays; an ask without a person to answer is a no',
@@ -152,8 +145,7 @@ export const PROJECT_EVENTS = {
     },
     output: decided('allow deny ask'),
   }),
-  PostModelSwitch: defineHookEvent({
-    role: 'observe',
+  PostModelSwitch: observe({
     kinds: PLAIN,
     textIsContext: true,
     when: 'when the model of a session was changed',
@@ -163,8 +155,7 @@ export const PROJECT_EVENTS = {
     },
     output: context,
   }),
-  Elicitation: defineHookEvent({
-    role: 'gate',
+  Elicitation: gate({
     matcherField: 'mcp_server_name',
     kinds: PLAIN,
     when: 'when an MCP server asks for input, before a person is asked',
@@ -180,8 +171,7 @@ export const PROJECT_EVENTS = {
     },
     output: answered,
   }),
-  ElicitationResult: defineHookEvent({
-    role: 'gate',
+  ElicitationResult: gate({
     matcherField: 'mcp_server_name',
     kinds: PLAIN,
     when: 'before the answer to an MCP server is sent',
@@ -193,8 +183,7 @@ export const PROJECT_EVENTS = {
     },
     output: answered,
   }),
-  SessionEnd: defineHookEvent({
-    role: 'observe',
+  SessionEnd: observe({
     matcherField: 'reason',
     kinds: PLAIN,
     timeoutMs: 1_500,

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { flag, list, printedAs, text, words } from '../declare.schema.js';
 import {
   ALL,
+  block,
   context,
   count,
-  defineHookEvent,
+  gate,
   is,
   LOCAL,
   may,
+  observe,
   PLAIN,
   part,
   watchPaths,
@@ -72,8 +74,7 @@ const task = {
 const GOES_ON = 'the agent goes on, with the reason as its next instruction';
 /** Events of sessions, prompts and agents. */
 export const SESSION_EVENTS = {
-  SessionStart: defineHookEvent({
-    role: 'observe',
+  SessionStart: observe({
     matcherField: 'source',
     kinds: LOCAL,
     textIsContext: true,
@@ -100,8 +101,7 @@ export const SESSION_EVENTS = {
       reloadSkills: may(flag, 'Skills are read again.'),
     },
   }),
-  Setup: defineHookEvent({
-    role: 'observe',
+  Setup: observe({
     matcherField: 'trigger',
     kinds: LOCAL,
     textIsContext: true,
@@ -112,8 +112,7 @@ export const SESSION_EVENTS = {
     },
     output: context,
   }),
-  InstructionsLoaded: defineHookEvent({
-    role: 'observe',
+  InstructionsLoaded: observe({
     matcherField: 'load_reason',
     kinds: PLAIN,
     when: 'when a file of instructions or rules is added to the context',
@@ -130,8 +129,7 @@ export const SESSION_EVENTS = {
       parent_file_path: may(text, 'The file that includes it.'),
     },
   }),
-  UserPromptSubmit: defineHookEvent({
-    role: 'gate',
+  UserPromptSubmit: gate({
     kinds: ALL,
     textIsContext: true,
     timeoutMs: 30_000,
@@ -157,8 +155,7 @@ export const SESSION_EVENTS = {
       suppressOriginalPrompt: suppressPrompt,
     },
   }),
-  UserPromptExpansion: defineHookEvent({
-    role: 'gate',
+  UserPromptExpansion: gate({
     matcherField: 'command_name',
     kinds: ALL,
     textIsContext: true,
@@ -174,8 +171,7 @@ export const SESSION_EVENTS = {
     },
     output: { ...context, suppressOriginalPrompt: suppressPrompt },
   }),
-  MessageDisplay: defineHookEvent({
-    role: 'observe',
+  MessageDisplay: observe({
     kinds: PLAIN,
     timeoutMs: 10_000,
     when: 'when text of the model is about to be shown',
@@ -190,8 +186,7 @@ export const SESSION_EVENTS = {
       displayContent: may(text, 'What the screen shows in its place; the model does not see it.'),
     },
   }),
-  Notification: defineHookEvent({
-    role: 'observe',
+  Notification: observe({
     matcherField: 'notification_type',
     kinds: PLAIN,
     when: 'when the attention of a person is wanted',
@@ -206,8 +201,7 @@ export const SESSION_EVENTS = {
     },
     output: context,
   }),
-  SubagentStart: defineHookEvent({
-    role: 'observe',
+  SubagentStart: observe({
     matcherField: 'agent_type',
     kinds: PLAIN,
     when: 'when a subagent starts, before its first request',
@@ -217,8 +211,7 @@ export const SESSION_EVENTS = {
     },
     output: { additionalContext: may(text, 'For the subagent.') },
   }),
-  SubagentStop: defineHookEvent({
-    role: 'block',
+  SubagentStop: block({
     matcherField: 'agent_type',
     kinds: ALL,
     failureNeverBlocks: true,
@@ -233,8 +226,7 @@ export const SESSION_EVENTS = {
     },
     output: { additionalContext: may(text, 'For the subagent, which then goes on.') },
   }),
-  Stop: defineHookEvent({
-    role: 'block',
+  Stop: block({
     kinds: ALL,
     failureNeverBlocks: true,
     takesImpossible: true,
@@ -244,8 +236,7 @@ export const SESSION_EVENTS = {
     input: stop,
     output: { additionalContext: may(text, 'For the model, which then goes on.') },
   }),
-  StopFailure: defineHookEvent({
-    role: 'observe',
+  StopFailure: observe({
     matcherField: 'error',
     kinds: PLAIN,
     when: 'in place of Stop, when an error of the model ended the turn',
@@ -259,23 +250,20 @@ export const SESSION_EVENTS = {
       last_assistant_message: may(text, 'The text of the last answer.'),
     },
   }),
-  TaskCreated: defineHookEvent({
-    role: 'block',
+  TaskCreated: block({
     kinds: ALL,
     when: 'when a task is put on the list',
     no: 'the task is taken off again; the model reads the reason',
     input: task,
   }),
-  TaskCompleted: defineHookEvent({
-    role: 'block',
+  TaskCompleted: block({
     kinds: ALL,
     failureNeverBlocks: true,
     when: 'when a task is marked as completed',
     no: 'it stays open; the model reads the reason',
     input: task,
   }),
-  TeammateIdle: defineHookEvent({
-    role: 'block',
+  TeammateIdle: block({
     kinds: ALL,
     failureNeverBlocks: true,
     noEndsTurn: 'prompt',

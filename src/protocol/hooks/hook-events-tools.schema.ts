@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { flag, printedAs, text, words } from '../declare.schema.js';
 import {
   ALL,
+  block,
   context,
   decided,
-  defineHookEvent,
+  gate,
   is,
   may,
   object,
+  observe,
   part,
   sampleOf,
 } from './hook-event.schema.js';
@@ -49,8 +51,7 @@ const replaced = {
 };
 /** Events about tool calls. */
 export const TOOL_EVENTS = {
-  PreToolUse: defineHookEvent({
-    role: 'gate',
+  PreToolUse: gate({
     matcherField: 'tool_name',
     kinds: ALL,
     noEndsTurn: 'prompt',
@@ -68,8 +69,7 @@ export const TOOL_EVENTS = {
       tool_input: may(object, 'Another name for `updatedInput`, where that is absent. Ours.'),
     },
   }),
-  PermissionRequest: defineHookEvent({
-    role: 'gate',
+  PermissionRequest: gate({
     matcherField: 'tool_name',
     kinds: ALL,
     when: 'when a person or host is about to be asked about a call, or would be if one were there',
@@ -95,8 +95,7 @@ export const TOOL_EVENTS = {
     },
     output: { decision: may(decision, 'The answer in place of a person.') },
   }),
-  PermissionDenied: defineHookEvent({
-    role: 'observe',
+  PermissionDenied: observe({
     matcherField: 'tool_name',
     kinds: ALL,
     when: 'when plan mode refused a command and no person could be asked',
@@ -108,8 +107,7 @@ export const TOOL_EVENTS = {
     },
     output: { retry: may(flag, 'true: the model may try again, and the refusal says so.') },
   }),
-  PostToolUse: defineHookEvent({
-    role: 'block',
+  PostToolUse: block({
     matcherField: 'tool_name',
     kinds: ALL,
     noEndsTurn: 'prompt',
@@ -133,8 +131,7 @@ export const TOOL_EVENTS = {
       classifierContext: may(text, 'For a classifier of calls; at most 2000 characters count.'),
     },
   }),
-  PostToolUseFailure: defineHookEvent({
-    role: 'block',
+  PostToolUseFailure: block({
     matcherField: 'tool_name',
     kinds: ALL,
     replacesOutput: true,
@@ -150,8 +147,7 @@ export const TOOL_EVENTS = {
     },
     output: { ...context, ...replaced },
   }),
-  PostToolBatch: defineHookEvent({
-    role: 'block',
+  PostToolBatch: block({
     kinds: ALL,
     noEndsTurn: 'always',
     when: "when all calls of one of the model's answers have their results",
@@ -175,8 +171,7 @@ export const TOOL_EVENTS = {
     },
     output: context,
   }),
-  ToolInputInvalid: defineHookEvent({
-    role: 'observe',
+  ToolInputInvalid: observe({
     matcherField: 'tool_name',
     kinds: ALL,
     when: 'when the input of a tool call arrived broken or does not fit the tool',

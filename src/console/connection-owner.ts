@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { listProcesses } from './process-tree.js';
+import { listProcesses } from '../platform/process/process-tree.js';
 
 /** The processes that may hold the other end of a connection on this machine. */
 export interface ConnectionOwners {
