@@ -32,6 +32,8 @@ export interface OutgoingRequest {
     | undefined;
 }
 
+type EncodedRequest = OutgoingRequest & { readonly body: Uint8Array | undefined };
+
 export interface Exchange {
   readonly response: IncomingMessage;
   /** Ends the exchange; reading the response throws this error. */
@@ -41,8 +43,11 @@ export interface Exchange {
 const sharedAgent = new Agent({ keepAlive: true, noDelay: true, scheduling: 'lifo' });
 
 /** Sends a request and resolves with the head of its response. Rejects with `HttpError`. */
-export async function sendRequest(request: OutgoingRequest): Promise<Exchange> {
-  const { target, proxy, signal } = request;
+export async function sendRequest(given: OutgoingRequest): Promise<Exchange> {
+  const { target, proxy, signal } = given;
+  // Encoded once: counting and sending a long text would each go through it again.
+  const body = typeof given.body === 'string' ? Buffer.from(given.body) : given.body;
+  const request = { ...given, body };
   // An https request goes through a tunnel; a plain one asks the proxy for the whole URL.
   const relay = target.protocol === 'http:' ? proxy : undefined;
   const isSecure = (relay?.url ?? target).protocol === 'https:';
@@ -60,7 +65,7 @@ export async function sendRequest(request: OutgoingRequest): Promise<Exchange> {
   }
 }
 
-function requestOptions(request: OutgoingRequest, relay: HttpProxy | undefined): RequestOptions {
+function requestOptions(request: EncodedRequest, relay: HttpProxy | undefined): RequestOptions {
   const { target, body } = request;
   const headers = { host: target.host, ...relay?.headers, ...request.headers };
   // fail-closed: a second way to say where the body ends would let a server see another request.
@@ -72,13 +77,13 @@ function requestOptions(request: OutgoingRequest, relay: HttpProxy | undefined):
     hostname: withoutBrackets((relay?.url ?? target).hostname),
     port: relay?.port ?? portOf(target),
     path: `${relay === undefined ? '' : target.origin}${target.pathname}${target.search}`,
-    headers: body === undefined ? headers : { ...headers, 'content-length': byteLength(body) },
+    headers: body === undefined ? headers : { ...headers, 'content-length': body.byteLength },
     lookup: request.lookup,
     agent: request.agent ?? sharedAgent,
   };
 }
 
-function responseTo(outgoing: ClientRequest, request: OutgoingRequest): Promise<Exchange> {
+function responseTo(outgoing: ClientRequest, request: EncodedRequest): Promise<Exchange> {
   const { target, signal, headTimeoutMs = 0 } = request;
   const connectTimeoutMs = request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
@@ -154,8 +159,4 @@ export function flatHeaders(headers: IncomingHttpHeaders): Record<string, string
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
-}
-
-function byteLength(body: string | Uint8Array): number {
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
 }
