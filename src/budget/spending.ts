@@ -67,8 +67,8 @@ export function createSpending(
   const deadline = isChild && account.time() !== undefined ? armDeadline(state) : undefined;
   const signal = deadline?.signal;
   return {
-    client: (client) => reserving(client, state, { admit: turn, isTurn: true }),
-    side: (client) => reserving(client, state, { admit: side, isTurn: false }),
+    client: (client) => reserving(client, state, turn),
+    side: (client) => reserving(client, state, side),
     shouldStop() {
       const time = account.time();
       if (time !== undefined && time.left <= 0) finish(state, { unit: 'seconds', ...time });
@@ -221,13 +221,8 @@ function admitted(
   };
 }
 
-interface Manner {
-  admit(state: State, request: ModelRequest, signal: AbortSignal): Admission;
-  readonly isTurn: boolean;
-}
-
 /** Wraps a client: every call is admitted first, and its usage is booked. */
-function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner): ModelClient {
+function reserving(client: ModelClient, state: State, admit: typeof turn): ModelClient {
   async function* stream(wanted: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const admission = await admit(state, wanted, signal);
     if (!admission.ok) {
@@ -235,7 +230,7 @@ function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner)
       return;
     }
     const { request, reservation } = admission.value;
-    const bill = createBill(state, reservation, isTurn ? request : undefined);
+    const bill = createBill(state, reservation, admit === turn ? request : undefined);
     const counted = withUsageTracking(client, { clock: state.parts.clock, recordUsage: bill.book });
     try {
       yield* counted.stream(request, signal);

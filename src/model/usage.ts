@@ -1,5 +1,5 @@
 import type { Usage } from '../protocol/content.js';
-import { costOf, knownLimits, type PriceOverrides } from './catalog/models.js';
+import { costOf, knownLimits } from './catalog/models.js';
 
 export interface UsageTotals {
   readonly inputTokens: number;
@@ -36,18 +36,13 @@ export const ZERO_TOTALS: UsageTotals = {
 
 /** What every agent spent on every model. All totals are sums of the same rows, so they add up. */
 export class UsageLedger {
-  readonly #overrides: PriceOverrides | undefined;
   readonly #rows = new Map<string, Map<string, UsageTotals>>();
   #earlier: UsageTotals = ZERO_TOTALS;
-
-  constructor(options: { readonly priceOverrides?: PriceOverrides } = {}) {
-    this.#overrides = options.priceOverrides;
-  }
 
   /** Books one model call and returns its cost, undefined when no price is known. */
   add(entry: UsageEntry): number | undefined {
     const { agent, model, provider, usage } = entry;
-    const cost = costOf({ model, provider, usage, overrides: this.#overrides });
+    const cost = costOf({ model, provider, usage });
     const models = this.#rows.get(agent) ?? new Map<string, UsageTotals>();
     this.#rows.set(agent, models);
     models.set(model, plus(models.get(model) ?? ZERO_TOTALS, totalsOf(usage, cost)));

@@ -1,12 +1,7 @@
 import { err, ok, type Result } from '../lib/result.js';
 import type { Conversation } from '../loop/types.js';
 import { systemClock } from '../platform/clock.js';
-import {
-  configDirectory,
-  type DirectoryEnvironment,
-  join,
-  projectSlug,
-} from '../platform/fs/paths.js';
+import { configDirectory, type DirectoryEnvironment, join } from '../platform/fs/paths.js';
 import { hostFacts } from '../platform/host.js';
 import { textOf } from '../protocol/content.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
@@ -27,9 +22,7 @@ export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
 }
 
 /** The folder name under which a directory's sessions are stored. */
-export function projectKeyOf(directory: string): string {
-  return projectSlug(directory);
-}
+export { projectSlug as projectKeyOf } from '../platform/fs/paths.js';
 
 /** The branch that a conversation continues on, from its lines. */
 export function conversationOf(

@@ -26,7 +26,7 @@ function request(messages: readonly Message[], more: Partial<ModelRequest> = {})
 describe('anthropicRequest', () => {
   it('keeps one order of fields and marks the last tool, system block and message block', () => {
     const text = anthropicRequest(request([user('hi')], { effort: 'high' }), {
-      metadata: { user_id: 'u' },
+      extraBody: { metadata: { user_id: 'u' } },
     });
     expect(text).toBe(
       '{"model":"claude-opus-5-5","max_tokens":100,"stream":true,' +

@@ -6,7 +6,6 @@ import { jsonText, serializedOnce, toolText } from '../request-json.js';
 export interface AnthropicRequestOptions {
   /** Prompt-cache marks; on unless switched off. */
   readonly promptCaching?: boolean | undefined;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Fields of the user's own that go into every request. */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -54,7 +53,6 @@ function settingsFields(request: ModelRequest, options: AnthropicRequestOptions)
     thinking: acceptedThinking(model, thinking, maxTokens),
     output_config: effort === undefined ? undefined : { effort },
     tool_choice: acceptsForcedTool(model) ? toolChoice : undefined,
-    metadata: options.metadata,
     ...options.extraBody,
   };
   return Object.entries(fields)

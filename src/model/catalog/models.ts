@@ -15,9 +15,6 @@ interface PriceList extends Price {
   readonly long?: { readonly above: number; readonly price: Price };
 }
 
-/** Prices of the user's own: for other models, or for other terms with the provider. */
-export type PriceOverrides = Readonly<Record<string, Price>>;
-
 const WEB_SEARCH_USD = 0.01;
 
 /** Writing to the cache costs 1.25 times the input price for five minutes, twice for an hour. */
@@ -150,7 +147,6 @@ export interface CostQuestion {
   readonly usage: Usage;
   /** `anthropic`, `openai-compatible` …: list prices are those of the first only. */
   readonly provider: string;
-  readonly overrides?: PriceOverrides | undefined;
 }
 
 /** What a call cost in dollars; undefined when no price is known. Never a guess. */
@@ -176,12 +172,6 @@ export function hasPrice(question: Omit<CostQuestion, 'usage'>): boolean {
   return priceList(question) !== undefined;
 }
 
-function priceList(question: Omit<CostQuestion, 'usage'>): PriceList | undefined {
-  const { overrides, model, provider } = question;
-  if (overrides !== undefined) {
-    for (const name of [model, plainModelName(model)]) {
-      if (Object.hasOwn(overrides, name)) return overrides[name];
-    }
-  }
+function priceList({ model, provider }: Omit<CostQuestion, 'usage'>): PriceList | undefined {
   return provider === 'anthropic' ? FACTS.get(plainModelName(model))?.price : undefined;
 }

@@ -2,11 +2,10 @@ import type { ModelClient } from '../client.js';
 import type { FailureContext } from '../failures.js';
 import { type ClientOptions, streamAnswer } from '../stream/answer.js';
 import { ChatTranslator } from './events.js';
-import { type ChatRequestOptions, chatRequest } from './request.js';
+import { chatRequest } from './request.js';
 
 /** `baseUrl` is everything before `/chat/completions`, `/v1` included. */
-interface OpenAiOptions extends ChatRequestOptions, ClientOptions {
-  readonly baseUrl: string;
+interface OpenAiOptions extends ClientOptions {
   /** Ids for tool calls and answers of servers that send none. */
   readonly newId?: () => string;
 }

@@ -10,14 +10,8 @@ import {
 import type { ModelRequest } from '../client.js';
 import { jsonText, serializedOnce } from '../request-json.js';
 
-export interface ChatRequestOptions {
-  readonly baseUrl: string;
-  /** Fields of the user's own that go into every request. */
-  readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** Writes the body of a chat completion request. */
-export function chatRequest(request: ModelRequest, options: ChatRequestOptions): string {
+export function chatRequest(request: ModelRequest, options: { readonly baseUrl: string }): string {
   // OpenAI itself refuses the old name for newer models; most other servers know only the old one.
   const limit = /^https:\/\/api\.openai\.com\//.test(`${options.baseUrl}/`)
     ? 'max_completion_tokens'
@@ -30,7 +24,6 @@ export function chatRequest(request: ModelRequest, options: ChatRequestOptions):
     stream_options: { include_usage: true },
     reasoning_effort: request.effort,
     tool_choice: toolChoice && { type: 'function', function: { name: toolChoice.name } },
-    ...options.extraBody,
   });
   const tools = request.tools.map(({ name, description, input_schema: parameters }) => ({
     type: 'function',

@@ -26,11 +26,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<void>
 }
 
 /** Sends a signal to the group, to its descendants and to marked processes. Never throws. */
-export function signalTree(
-  tree: ProcessTree,
-  signal: NodeJS.Signals,
-  family: Family = familyOf(tree),
-): void {
+function signalTree(tree: ProcessTree, signal: NodeJS.Signals, family: Family): void {
   const seen = scan();
   addDescendants(family, seen);
   signalGroup(tree.group, signal);
