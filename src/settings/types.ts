@@ -127,7 +127,12 @@ export function isOfProject(source: SettingSource): boolean {
   return source === 'project' || source === 'local';
 }
 
+/** Whether a value comes from an administrator, or from a host on its behalf. */
+export function isOfAdministrator(source: SettingSource): boolean {
+  return source === 'managed' || source === 'sdk';
+}
+
 /** Whether a value comes from the user, an administrator or the host, who may pass on their own secrets. */
 export function isOfOwner(source: SettingSource): boolean {
-  return source === 'managed' || source === 'cli' || source === 'user' || source === 'sdk';
+  return isOfAdministrator(source) || source === 'cli' || source === 'user';
 }

@@ -109,10 +109,9 @@ export class BubblewrapDriver {
       }),
       cwd: program.cwd,
       release: () => releaseAll(release),
-      refusals: ({ exitCode, output }) =>
+      refusals: (result) =>
         describeRefusals({
-          exitCode,
-          output,
+          ...result,
           cwd: program.cwd,
           policy,
           refusedHosts: connected?.proxy.refused ?? new Map(),

@@ -28,7 +28,6 @@ export interface MountPlan {
   readonly guards: readonly string[];
   /** Directories made read-only because they contain a link at a protected path. */
   readonly frozen: readonly string[];
-  readonly writable: readonly string[];
 }
 
 interface PlanOptions {
@@ -144,14 +143,14 @@ class Plan {
   finish(areas: ReadonlyMap<string, Mount['kind']>): MountPlan {
     const all = new Map<string, Mount['kind']>(areas);
     const isOpen = (path: string): boolean => nearest(areas, path) === 'writable';
-    const isKept = (path: string): boolean =>
-      [...this.#readOnly, ...this.#guards].some(
-        (kept) => isInside(path, kept) && !this.#frozen.has(kept),
-      );
+    // In a frozen directory all entries but the link stay writable.
+    const isIn = (path: string, kept: Iterable<string>): boolean =>
+      [...kept].some((one) => isInside(path, one) && !this.#frozen.has(one));
     for (const path of this.#pins) {
-      if (isOpen(path) && !isKept(path) && !areas.has(path)) all.set(path, 'writable');
+      const isKept = isIn(path, this.#readOnly) || isIn(path, this.#guards);
+      if (isOpen(path) && !isKept && !areas.has(path)) all.set(path, 'writable');
     }
-    const guards = [...this.#guards].filter((path) => isOpen(path) && !this.#isInsideKept(path));
+    const guards = [...this.#guards].filter((path) => isOpen(path) && !isIn(path, this.#readOnly));
     for (const path of [...this.#readOnly, ...guards]) {
       if (isOpen(path)) all.set(path, 'read-only');
     }
@@ -163,12 +162,7 @@ class Plan {
       mounts,
       guards,
       frozen: [...this.#frozen].filter((path) => this.#rootOf(path) !== undefined),
-      writable: this.roots,
     };
-  }
-
-  #isInsideKept(path: string): boolean {
-    return [...this.#readOnly].some((kept) => isInside(path, kept) && !this.#frozen.has(kept));
   }
 
   #rootOf(path: string): string | undefined {

@@ -51,10 +51,9 @@ export class SeatbeltDriver {
         connected?.proxy.close();
         if (policy.scratch === undefined) this.#files.remove(scratch);
       },
-      refusals: ({ exitCode, output }) =>
+      refusals: (result) =>
         describeRefusals({
-          exitCode,
-          output,
+          ...result,
           cwd: program.cwd,
           policy,
           refusedHosts: connected?.proxy.refused ?? new Map(),

@@ -7,6 +7,7 @@ import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
 import {
   type ConfigProblem,
   type EffectiveSettings,
+  isOfAdministrator,
   isOfProject,
   type SettingValues,
 } from '../../settings/types.js';
@@ -86,11 +87,11 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
     list.map((one) => ({ path: absolute(one, place), label: labelOf(one) }));
   const managedReadsOnly = flag('sandbox.filesystem.allowManagedReadPathsOnly');
   const allowRead = granted('sandbox.filesystem.allowRead').filter(
-    (one) => !managedReadsOnly || isOfAdministrator(one),
+    (one) => !managedReadsOnly || isOfAdministrator(one.source),
   );
   const credentials = readCredentials(values, place, problems);
   const allowedDomains = granted('sandbox.network.allowedDomains').filter(
-    (one) => !managedDomainsOnly || isOfAdministrator(one),
+    (one) => !managedDomainsOnly || isOfAdministrator(one.source),
   );
   return {
     enabled: sandboxAskedBy(values),
@@ -221,10 +222,6 @@ function baseOf({ source, file }: Sourced<unknown>, { cwd, configDir }: Settings
   if (source === 'user') return configDir;
   const isProject = source === 'project' || source === 'local';
   return isProject && file !== undefined ? dirname(dirname(file)) : cwd;
-}
-
-function isOfAdministrator({ source }: Sourced<unknown>): boolean {
-  return source === 'managed' || source === 'sdk';
 }
 
 /** The place of a value, for a problem with it. */

@@ -8,7 +8,7 @@ import {
 } from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
 import { fits } from '../schema/type-check.js';
-import { isOfProject, placeOf, type SettingsFile } from '../types.js';
+import { isOfAdministrator, isOfProject, placeOf, type SettingsFile } from '../types.js';
 
 /**
  * The status of a value. `shadowed`: a stronger source or the strict value wins. `untrusted`: it would grant
@@ -149,8 +149,7 @@ export function innerNode(
 }
 
 function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): ValueStatus {
-  const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
-  if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
+  if (facts.scope === 'managed' && !isOfAdministrator(file.source)) return 'not here';
   const holdsBack = strictValues(facts).some((one) => one === value);
   // A value that wins from any source can only restrict, so a project may set it too.
   const isOpenToAll = holdsBack && facts.strictest === true;

@@ -212,9 +212,12 @@ export interface TrustStart extends TrustPlaces {
 
 export interface StartedTrust {
   readonly trust: ProjectTrust;
-  /** Whether the project's present files may grant and execute; a document in use is judged by its text. */
-  inForce(used?: UsedDocument): Promise<boolean>;
-  /** Whether the folder is trusted, or `--trust` was given and nothing needed it. */
+  /** Whether the project's present files may grant and execute. */
+  inForce(): Promise<boolean>;
+  /**
+   * Whether the folder is trusted, or `--trust` was given and nothing needed it. A document in use is judged by
+   * its text.
+   */
   covers(used?: UsedDocument): Promise<boolean>;
   /** Like `covers`, also for a folder without configuration. */
   accepted(): Promise<boolean>;
@@ -247,7 +250,7 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
   return {
     trust,
     now: verdict === 'trusted',
-    inForce: async (used) => isTrusted(await check(used), false),
+    inForce: async () => isTrusted(await check(), false),
     accepted: async () => isTrusted(await check(), true),
     async covers(used) {
       const now = await check(used);
