@@ -57,12 +57,7 @@ async function entered<T extends SpawnRequest | LineProcessRequest>(
   try {
     const wrapped = await enter({ command, args, cwd, env, owner });
     if (wrapped === undefined) return { request };
-    const inside = {
-      command: wrapped.command,
-      args: wrapped.args,
-      cwd: wrapped.cwd,
-      env: wrapped.env,
-    };
+    const { release: _release, refusals: _refusals, ...inside } = wrapped;
     return { request: { ...request, ...inside }, wrapped };
   } catch (thrown) {
     const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
@@ -132,19 +127,20 @@ const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 class FencedLineProcess implements LineProcess {
   readonly started: Promise<number | undefined>;
   readonly exited: Promise<LineProcessEnd>;
-  readonly #maxPendingBytes: number;
   #child: LineProcess | undefined;
-  #waiting: string[] = [];
+  /** What is done to the child once it has started. */
+  readonly #delayed: ((child: LineProcess) => void)[] = [];
   #waitingBytes = 0;
   #isInputClosed = false;
   #isUnwanted = false;
   #isOver = false;
-  #listener: (line: string) => void = () => {};
 
   constructor(inner: Pick<ProcessSupervisor, 'open'>, request: LineProcessRequest, enter: Enter) {
-    this.#maxPendingBytes = request.maxPendingBytes ?? MAX_PENDING_BYTES;
     const begun = entered(enter, request).then((entry) => {
-      if (entry.request !== undefined && !this.#isUnwanted) this.#begin(inner.open(entry.request));
+      if (entry.request === undefined || this.#isUnwanted) return entry;
+      const child = inner.open(entry.request);
+      this.#child = child;
+      for (const action of this.#delayed) action(child);
       return entry;
     });
     this.started = begun.then(() => this.#child?.pid);
@@ -168,17 +164,14 @@ class FencedLineProcess implements LineProcess {
 
   write(line: string): boolean {
     if (this.#child !== undefined) return this.#child.write(line);
-    if (this.#isOver || this.#isInputClosed || this.#waitingBytes > this.#maxPendingBytes) {
-      return false;
-    }
-    this.#waiting.push(line);
+    if (this.#isOver || this.#isInputClosed || this.#waitingBytes > MAX_PENDING_BYTES) return false;
+    this.#delayed.push((child) => child.write(line));
     this.#waitingBytes += line.length + 1;
     return true;
   }
 
   onLine(listener: (line: string) => void): void {
-    this.#listener = listener;
-    this.#child?.onLine(listener);
+    this.#whenStarted((child) => child.onLine(listener));
   }
 
   stderr(): string {
@@ -187,7 +180,7 @@ class FencedLineProcess implements LineProcess {
 
   closeInput(): void {
     this.#isInputClosed = true;
-    this.#child?.closeInput();
+    this.#whenStarted((child) => child.closeInput());
   }
 
   async kill(): Promise<void> {
@@ -197,12 +190,8 @@ class FencedLineProcess implements LineProcess {
     await this.exited;
   }
 
-  #begin(child: LineProcess): void {
-    child.onLine((line) => this.#listener(line));
-    this.#child = child;
-    for (const line of this.#waiting) child.write(line);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    if (this.#isInputClosed) child.closeInput();
+  #whenStarted(action: (child: LineProcess) => void): void {
+    if (this.#child === undefined) this.#delayed.push(action);
+    else action(this.#child);
   }
 }

@@ -1,4 +1,4 @@
-import { isRecord, own } from '../../lib/own.js';
+import { isRecord } from '../../lib/own.js';
 import { type SettingNode, strictValues } from '../../protocol/settings/setting-node.js';
 import { innerNode, SETTINGS_ROOT } from '../merge/merge.js';
 import { projectMayNotSet } from './env.js';
@@ -36,48 +36,37 @@ function itemsAt(node: SettingNode, value: unknown, path: Path): readonly TrustI
   if (value === null || facts.scope !== undefined) return [];
   if (facts.needsTrust !== true) return inside(node, value, path);
   if (strictValues(facts).some((one) => one === value)) return [];
-  const { kind, split = whole } = own(SHAPES, path[0] ?? '')?.(path) ?? otherShape(path);
+  const name = path.join('.');
+  const { kind, split } = SHAPES.find(({ key }) => key.test(name)) ?? OTHER;
   return split(path, value).map((one) => ({ ...one, kind }));
 }
 
 interface Shape {
   readonly kind: DeclarationKind;
-  /** Splits the value into items; one item when absent. */
-  readonly split?: (path: Path, value: unknown) => readonly TrustItem[];
+  /** Splits the value into items. */
+  split(path: Path, value: unknown): readonly TrustItem[];
 }
 
-const rules: Shape = { kind: 'allow rule', split: eachItem };
-const plugins: Shape = { kind: 'plugin', split: eachEntry };
-const statusLine: Shape = { kind: 'status line', split: program };
+/** How to present the value of a key; the first pattern that fits its dotted path decides. */
+const SHAPES: readonly (Shape & { readonly key: RegExp })[] = [
+  { key: /^hooks$/, kind: 'hook', split: hookItems },
+  { key: /^(?:permissions|portcullis\..*)\.allow$/s, kind: 'allow rule', split: eachItem },
+  { key: /^permissions\./, kind: 'directory', split: eachItem },
+  { key: /^sandbox\./, kind: 'sandbox', split: whole },
+  { key: /^env$/, kind: 'variable', split: variables },
+  { key: /^enabledPlugins$/, kind: 'plugin', split: enabledEntries },
+  { key: /Marketplaces$|^pluginConfigs$/, kind: 'plugin', split: eachEntry },
+  { key: /^enabledMcpjsonServers$/, kind: 'MCP approval', split: eachItem },
+  { key: /^enableAllProjectMcpServers$/, kind: 'MCP approval', split: whole },
+  { key: /^(?:statusLine|subagentStatusLine)$/, kind: 'status line', split: program },
+  {
+    key: /^[^.]*(?:Helper|AuthRefresh|Export|Command|Script)$/,
+    kind: 'helper',
+    split: program,
+  },
+];
 
-/** How to present a key's value, by the first path step. */
-const SHAPES: Readonly<Record<string, (path: Path) => Shape>> = {
-  hooks: () => ({ kind: 'hook', split: (path, value) => hookItems(value, path) }),
-  permissions: ([, name]) => (name === 'allow' ? rules : { kind: 'directory', split: eachItem }),
-  portcullis: (path) => (path.at(-1) === 'allow' ? rules : { kind: 'setting' }),
-  sandbox: () => ({ kind: 'sandbox' }),
-  env: () => ({ kind: 'variable', split: variables }),
-  enabledPlugins: () => ({
-    kind: 'plugin',
-    split: (path, value) => eachEntry(path, value).filter((one) => one.value !== false),
-  }),
-  extraKnownMarketplaces: () => plugins,
-  additionalMarketplaces: () => plugins,
-  pluginConfigs: () => plugins,
-  enabledMcpjsonServers: () => ({
-    kind: 'MCP approval',
-    split: (path, value) => eachItem(path, typeof value === 'string' ? [value] : value),
-  }),
-  enableAllProjectMcpServers: () => ({ kind: 'MCP approval' }),
-  statusLine: () => statusLine,
-  subagentStatusLine: () => statusLine,
-};
-
-const PROGRAM_KEY = /(?:Helper|AuthRefresh|Export|Command|Script)$/;
-
-function otherShape(path: Path): Shape {
-  return PROGRAM_KEY.test(path[0] ?? '') ? { kind: 'helper', split: program } : { kind: 'setting' };
-}
+const OTHER: Shape = { kind: 'setting', split: whole };
 
 function item(path: TrustItem['path'], value: unknown, name = path.join('.')): TrustItem {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
@@ -98,6 +87,10 @@ function eachEntry(path: Path, value: unknown): readonly TrustItem[] {
   return Object.entries(value).map(([name, one]) => item([...path, name], one, name));
 }
 
+function enabledEntries(path: Path, value: unknown): readonly TrustItem[] {
+  return eachEntry(path, value).filter((one) => one.value !== false);
+}
+
 function variables(path: Path, value: unknown): readonly TrustItem[] {
   if (!isRecord(value)) return whole(path, value);
   // Forbidden variables have no effect in any folder.
@@ -113,7 +106,7 @@ function program(path: Path, value: unknown): readonly TrustItem[] {
 }
 
 /** One item per handler; malformed parts become one item each. */
-function hookItems(value: unknown, path: Path): readonly TrustItem[] {
+function hookItems(path: Path, value: unknown): readonly TrustItem[] {
   if (!isRecord(value)) return [unreadHook(value, path, 'hooks')];
   return Object.entries(value).flatMap(([event, groups]) => {
     if (!Array.isArray(groups)) return [unreadHook(groups, [...path, event], event)];
