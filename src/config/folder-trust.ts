@@ -1,7 +1,7 @@
 import type { Hook } from '../hooks/registry/hook.js';
 import type { FileSystem } from '../platform/fs/fs.js';
-import { basename, dirname } from '../platform/fs/paths.js';
-import { projectLevels } from '../platform/fs/project-levels.js';
+import { dirname } from '../platform/fs/paths.js';
+import { claudeDirectoryOf, projectLevels } from '../platform/fs/project-levels.js';
 import type { OpenedSettings } from '../settings/files/open.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import type { UsedDocument } from '../settings/trust/types.js';
@@ -48,16 +48,10 @@ export function openFolderTrust(parts: TrustParts): FolderTrust {
       // fail-closed: a hook without a known file was never trusted.
       if (file === undefined) return 'its file, which is not known';
       const commands = [handler.command, ...(handler.args ?? [])];
-      const trust = others.get(levelOf(file)) ?? project.trust;
+      const claude = claudeDirectoryOf(file);
+      const own = claude === undefined ? undefined : others.get(dirname(claude));
+      const trust = own ?? project.trust;
       return await trust.changedScript({ file, commands });
     },
   };
-}
-
-/** The directory whose `.claude` contains the file; the file itself when none does. */
-function levelOf(file: string): string {
-  for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
-    if (basename(at) === '.claude') return dirname(at);
-  }
-  return file;
 }

@@ -44,7 +44,7 @@ export interface Project {
   /** The answers about all folders of this user. */
   readonly trustStore: TrustStore;
   /** The trust that a session would start with. */
-  trust(): Promise<StartedTrust & { readonly now: boolean }>;
+  trust(): Promise<StartedTrust>;
   settings(): Promise<ProjectSettings>;
   rules(): Promise<ProjectRules>;
   /** The hooks of the settings, with those that are skipped and why. */

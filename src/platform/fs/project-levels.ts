@@ -1,5 +1,5 @@
 import { statFileSync } from './node-fs.js';
-import { dirname, findRepositoryRoot, join, resolve } from './paths.js';
+import { basename, dirname, findRepositoryRoot, join, resolve } from './paths.js';
 
 /** A directory of a project, and whether it configures anything. */
 export interface ProjectLevel {
@@ -20,6 +20,14 @@ export function projectLevels(cwd: string): readonly string[] {
     levels.push(at);
   }
   return levels;
+}
+
+/** The nearest `.claude` around a file. */
+export function claudeDirectoryOf(file: string): string | undefined {
+  for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
+    if (basename(at) === '.claude') return at;
+  }
+  return undefined;
 }
 
 /** Looks at the disk. */

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
+import { Queue } from '../../lib/queue.js';
 import { withFileLock } from '../../platform/fs/file-lock.js';
 import { join } from '../../platform/fs/paths.js';
 import { nodeProcesses } from '../../platform/process/process-stamp.js';
@@ -49,18 +50,14 @@ function createMountPoints(directory: string): MountPoints {
   };
 
   /** Serialises this process's work, so that only other processes contend for the lock. */
-  let last: Promise<unknown> = Promise.resolve();
-  const locked = <T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> => {
-    const next = last.then(() => withFileLock(lock, LOCK, work));
-    last = next.catch(() => undefined);
-    return next;
-  };
+  const queue = new Queue();
+  const locked = <T>(work: () => T) => queue.add(() => withFileLock(lock, LOCK, work));
 
   return {
     held: () => new Set([...counts.keys(), ...neededByOthers(directory, own)]),
     async take(paths) {
       if (paths.length === 0) return [];
-      const done = await locked(async () => {
+      const done = await locked(() => {
         sweep(directory, own);
         // Recorded before creation, so that a killed process's directories are found again.
         for (const path of paths) change(path, 1);
@@ -77,7 +74,7 @@ function createMountPoints(directory: string): MountPoints {
     async give(paths) {
       if (paths.length === 0) return;
       try {
-        await locked(async () => {
+        await locked(() => {
           for (const path of paths) change(path, -1);
           save();
           const others = neededByOthers(directory, own);

@@ -18,7 +18,7 @@ interface OpenSettingsOptions
 export interface OpenedSettings {
   /** The settings at the start. */
   readonly settings: EffectiveSettings;
-  readonly trust: StartedTrust & { readonly now: boolean };
+  readonly trust: StartedTrust;
   /** Starts to follow changes of the files. */
   watch(how: Pick<LiveSettingsDeps, 'apply' | 'veto'>): LiveSettings;
 }

@@ -1,6 +1,10 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
-import { basename, dirname, join, relative, toPosix } from '../../platform/fs/paths.js';
-import { lookAtLevels, projectLevels } from '../../platform/fs/project-levels.js';
+import { dirname, join, relative, toPosix } from '../../platform/fs/paths.js';
+import {
+  claudeDirectoryOf,
+  lookAtLevels,
+  projectLevels,
+} from '../../platform/fs/project-levels.js';
 import { collectDeclarations } from './collect.js';
 import { trustNotice } from './messages.js';
 import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
@@ -144,11 +148,8 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
 
 /** The `.claude` level of a hook's file; undefined outside of any. */
 async function placeOfHook(places: TrustPlaces, file: string): Promise<PinPlace | undefined> {
-  let claude = dirname(file);
-  while (basename(claude) !== '.claude') {
-    if (dirname(claude) === claude) return undefined;
-    claude = dirname(claude);
-  }
+  const claude = claudeDirectoryOf(file);
+  if (claude === undefined) return undefined;
   const root = await places.fs.realPath(projectLevels(places.cwd).at(-1) ?? places.cwd);
   const level = await places.fs.realPath(dirname(claude));
   const directory = join(level, '.claude', relative(claude, dirname(file)));
@@ -212,6 +213,8 @@ export interface TrustStart extends TrustPlaces {
 
 export interface StartedTrust {
   readonly trust: ProjectTrust;
+  /** Whether the project was trusted at the start. */
+  readonly now: boolean;
   /** Whether the project's present files may grant and execute. */
   inForce(): Promise<boolean>;
   /**
@@ -227,7 +230,7 @@ export interface StartedTrust {
  * Determines a session's trust and reports untrusted content once. Trust for one run covers the files as of
  * the start.
  */
-export async function startTrust(start: TrustStart): Promise<StartedTrust & { now: boolean }> {
+export async function startTrust(start: TrustStart): Promise<StartedTrust> {
   const once = start.env.PORTCULLIS_TRUST;
   if (once !== undefined && once !== '' && once !== 'once') {
     // fail-closed: no other value means yes.
