@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer as createListener, type Server } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
-import type { Result } from '../../lib/result.js';
+import { err, type Result } from '../../lib/result.js';
 import type { ProxyRules } from '../types.js';
 import {
   type DialFailure,
@@ -27,6 +27,7 @@ interface SandboxProxyOptions {
 
 const HEADERS_MS = 30_000;
 const MAX_HEADER_BYTES = 64 * 1024;
+const OTHER_HOST = 'the Host header names another host';
 
 /**
  * The proxy of one sandbox for HTTP with absolute URLs, CONNECT and SOCKS 5, distinguished by the first byte.
@@ -66,7 +67,7 @@ export class SandboxProxy {
       connection.unshift(first);
       // fail-closed: SOCKS carries no token, so it is available only through the pipes.
       if (first[0] === 5 && this.#options.token === undefined) {
-        const dial = (target: Target) => this.#dial(target, 'https');
+        const dial = (target: Target) => this.#dial(target);
         serveSocks(connection, dial, (inside, outside) => this.#join(inside, outside)).catch(() =>
           connection.destroy(),
         );
@@ -99,14 +100,10 @@ export class SandboxProxy {
     const asked = parseAbsolute(incoming.url ?? '');
     if (asked === undefined) return say(response, 400, 'This is a proxy: ask for a whole URL.');
     const { target, path } = asked;
-    if (!hostHeaderAgrees(hostHeaders(incoming), target)) {
-      return this.#refuse(response, target, 'the Host header names another host');
-    }
-    const way = await findWay(target, 'http', this.#options.rules, this.#options.reach);
-    if (!way.ok) {
-      if (way.error.kind === 'refused') return this.#refuse(response, target, way.error.text);
-      return say(response, 502, way.error.text);
-    }
+    const way = hostHeaderAgrees(hostHeaders(incoming), target)
+      ? await this.#findWay(target, 'http')
+      : this.#refuse(target, OTHER_HOST);
+    if (!way.ok) return say(response, way.error.kind === 'refused' ? 403 : 502, way.error.text);
     await this.#forward(incoming, response, { target, path, way: way.value });
   }
 
@@ -164,32 +161,35 @@ export class SandboxProxy {
     if (target === undefined) return end('400 Bad Request', 'CONNECT needs a host and a port.');
     const hosts = hostHeaders(incoming);
     const named = hosts.map((host) => parseAuthority(host, target.port)?.host);
-    if (hosts.length > 1 || named.some((host) => host !== target.host)) {
-      this.refused.set(`${target.host}:${target.port}`, 'the Host header names another host');
-      return end('403 Forbidden', `${REFUSAL_MARK}: the Host header names another host`);
-    }
-    const dialled = await this.#dial(target, 'https');
+    const isOther = hosts.length > 1 || named.some((host) => host !== target.host);
+    const dialled = isOther ? this.#refuse(target, OTHER_HOST) : await this.#dial(target);
     if (!dialled.ok) {
-      if (dialled.error.kind === 'unreachable') return end('502 Bad Gateway', dialled.error.text);
-      return end('403 Forbidden', `${REFUSAL_MARK}: ${dialled.error.text}`);
+      const { kind, text } = dialled.error;
+      return end(kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway', text);
     }
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
     if (head.length > 0) socket.unshift(head);
     this.#join(socket, dialled.value);
   }
 
-  async #dial(target: Target, scheme: 'http' | 'https'): Promise<Result<Duplex, DialFailure>> {
-    const { rules, reach } = this.#options;
-    const way = await findWay(target, scheme, rules, reach);
-    if (!way.ok) {
-      if (way.error.kind === 'refused') {
-        this.refused.set(`${target.host}:${target.port}`, way.error.text);
-      }
-      return way;
-    }
+  /** Opens a connection for CONNECT or SOCKS. */
+  async #dial(target: Target): Promise<Result<Duplex, DialFailure>> {
+    const way = await this.#findWay(target, 'https');
+    if (!way.ok) return way;
     return way.value.kind === 'direct'
-      ? await dialDirect(target, way.value.addresses, reach)
+      ? await dialDirect(target, way.value.addresses, this.#options.reach)
       : await dialThrough(way.value.proxy, target);
+  }
+
+  async #findWay(target: Target, scheme: 'http' | 'https'): Promise<Result<Way, DialFailure>> {
+    const way = await findWay(target, scheme, this.#options.rules, this.#options.reach);
+    const isRefused = !way.ok && way.error.kind === 'refused';
+    return isRefused ? this.#refuse(target, way.error.text) : way;
+  }
+
+  #refuse({ host, port }: Target, why: string): Result<never, DialFailure> {
+    this.refused.set(`${host}:${port}`, why);
+    return err({ kind: 'refused', text: `${REFUSAL_MARK}: ${why}` });
   }
 
   #join(inside: Duplex, outside: Duplex): void {
@@ -203,11 +203,6 @@ export class SandboxProxy {
     stream.once('close', () => this.#open.delete(stream));
     stream.on('error', () => stream.destroy());
     return stream;
-  }
-
-  #refuse(response: ServerResponse, target: Target, why: string): void {
-    this.refused.set(`${target.host}:${target.port}`, why);
-    say(response, 403, `${REFUSAL_MARK}: ${why}`);
   }
 
   #isOurs(incoming: IncomingMessage): boolean {

@@ -13,7 +13,7 @@ import {
 } from '../host/forwarder.js';
 import type { SandboxHost } from '../host/host.js';
 import { type MountPoints, mountPoints } from '../host/mount-points.js';
-import { makePipes, openLink, type PipePair } from '../host/mux.js';
+import { makePipes, openLink } from '../host/mux.js';
 import { SandboxProxy } from '../host/proxy.js';
 import { type Reach, realReach } from '../host/proxy-rules.js';
 import { programEnvironment } from '../session/environment.js';
@@ -98,15 +98,15 @@ export class BubblewrapDriver {
     const file = this.#files.write(options.map((option) => checked(option)).join('\0'));
     release.push(() => this.#files.remove(file));
     const inner = [program.command, ...program.args];
+    const files = [
+      // In a file, because the options include the environment, and arguments are public.
+      { redirect: `${OPTIONS_DESCRIPTOR}<`, path: file },
+      ...(filter === undefined ? [] : [{ redirect: `${FILTER_DESCRIPTOR}<`, path: filter }]),
+      ...(connected?.files ?? []),
+    ];
+    const command = connected === undefined ? inner : withForwarder(this.#tools(), inner);
     return {
-      ...launcher({
-        bubblewrap: this.#parts.path,
-        optionsFile: file,
-        filterFile: filter,
-        link: connected?.link,
-        inherited: this.#parts.inherited,
-        program: connected === undefined ? inner : withForwarder(this.#tools(), inner),
-      }),
+      ...launcher(this.#parts, files, command),
       cwd: program.cwd,
       release: () => releaseAll(release),
       refusals: (result) =>
@@ -172,7 +172,12 @@ export class BubblewrapDriver {
     const link = await openLink(pipes, (one) => proxy.serve(one));
     release.push(() => link.close());
     this.#starter ??= this.#files.write(starterText(this.#tools()));
-    return { link: { ...pipes, starter: this.#starter }, proxy };
+    const files = [
+      { redirect: `${STARTER}<`, path: this.#starter },
+      { redirect: `${FROM_HOST}<`, path: pipes.fromHost },
+      { redirect: `${TO_HOST}>`, path: pipes.toHost },
+    ];
+    return { files, proxy };
   }
 
   /** The seccomp filter file for a policy; undefined when a person allowed all sockets. */
@@ -200,10 +205,17 @@ export class BubblewrapDriver {
   }
 }
 
-/** The link to the proxy. */
 interface Connected {
-  readonly link: PipePair & { readonly starter: string };
+  /** The pipes to the proxy and the start script. */
+  readonly files: readonly OpenedFile[];
   readonly proxy: SandboxProxy;
+}
+
+/** A file that bubblewrap or the program finds open. */
+interface OpenedFile {
+  /** The descriptor and direction for the shell: `8<`. */
+  readonly redirect: string;
+  readonly path: string;
 }
 
 const TMP = '/tmp';
@@ -308,19 +320,6 @@ function mountOptions({ kind, path }: Mount, scratch: string | undefined): reado
   }
 }
 
-interface LaunchOrder {
-  readonly bubblewrap: string;
-  /** Options are in a file, because they include the environment and arguments are public. */
-  readonly optionsFile: string;
-  readonly filterFile: string | undefined;
-  /** The pipes to the proxy and the start script. */
-  readonly link:
-    | { readonly fromHost: string; readonly toHost: string; readonly starter: string }
-    | undefined;
-  readonly inherited: readonly number[];
-  readonly program: readonly string[];
-}
-
 /** Descriptors where bubblewrap reads its files. */
 const OPTIONS_DESCRIPTOR = 8;
 const FILTER_DESCRIPTOR = 9;
@@ -330,21 +329,13 @@ const HIGHEST_OF_SH = 9;
  * A shell that opens the descriptors and execs bubblewrap; its environment is empty, because it runs outside
  * the sandbox.
  */
-function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
-  const { link, filterFile, optionsFile, bubblewrap } = order;
-  const files = [
-    { redirect: `${OPTIONS_DESCRIPTOR}<`, path: optionsFile },
-    ...(filterFile === undefined ? [] : [{ redirect: `${FILTER_DESCRIPTOR}<`, path: filterFile }]),
-    ...(link === undefined
-      ? []
-      : [
-          { redirect: `${STARTER}<`, path: link.starter },
-          { redirect: `${FROM_HOST}<`, path: link.fromHost },
-          { redirect: `${TO_HOST}>`, path: link.toHost },
-        ]),
-  ];
+function launcher(
+  { path: bubblewrap, inherited }: Pick<BubblewrapParts, 'path' | 'inherited'>,
+  files: readonly OpenedFile[],
+  program: readonly string[],
+): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
   const opened = files.map(({ redirect }) => Number.parseInt(redirect, 10));
-  const closed = [4, 5, 6, 7, 8, 9, ...order.inherited]
+  const closed = [4, 5, 6, 7, 8, 9, ...inherited]
     .filter((fd, at, all) => fd > 3 && !opened.includes(fd) && all.indexOf(fd) === at)
     .map((fd) => `${fd}>&-`);
   const script = [
@@ -353,22 +344,14 @@ function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args'
     `exec "$0" --args ${OPTIONS_DESCRIPTOR} -- "$@"`,
     ...files.map(({ redirect }, at) => `${redirect}"$f${at}"`),
   ].join(' ');
-  const shell = shellFor(order.inherited);
+  const [command, ...args] = needsBash(inherited)
+    ? (['/bin/bash', '--norc', '--noprofile', '-c'] as const)
+    : (['/bin/sh', '-c'] as const);
   const paths = files.map(({ path }) => path);
-  return {
-    command: shell.command,
-    args: [...shell.args, script, bubblewrap, ...paths, ...order.program],
-    env: {},
-  };
+  return { command, args: [...args, script, bubblewrap, ...paths, ...program], env: {} };
 }
 
 /** Only bash can close descriptors above 9. */
 export function needsBash(inherited: readonly number[]): boolean {
   return inherited.some((fd) => fd > HIGHEST_OF_SH);
-}
-
-function shellFor(inherited: readonly number[]): { command: string; args: readonly string[] } {
-  return needsBash(inherited)
-    ? { command: '/bin/bash', args: ['--norc', '--noprofile', '-c'] }
-    : { command: '/bin/sh', args: ['-c'] };
 }
