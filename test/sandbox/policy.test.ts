@@ -25,7 +25,6 @@ interface World {
   readonly project: TempProject;
   readonly settings: EffectiveSettings;
   policyFor(order: PolicyOrder): Promise<SandboxPolicy>;
-  readonly told: string[];
   fence(open?: () => Promise<Sandbox>): SessionFence;
 }
 
@@ -88,19 +87,16 @@ async function world(given: Given = {}): Promise<World> {
     const lists = { allow: sourced(texts.allow), ask: [], deny: sourced(texts.deny) };
     return parseRules(lists, { cwd: project.directory, home: project.home }).rules;
   };
-  const told: string[] = [];
   const parts = {
     fs: nodeFileSystem,
     ...place,
     stateDirectory: path.join(project.home, '.portcullis'),
-    tell: (text: string) => void told.push(text),
   };
   const rules = (agent: AgentRef): RuleSet =>
     rulesOf(agent.depth === 0 ? given.rules : (given.ofAgents ?? given.rules));
   return {
     project,
     settings,
-    told,
     policyFor: (order) =>
       sandboxPolicy(
         {
@@ -115,6 +111,7 @@ async function world(given: Given = {}): Promise<World> {
       return new SessionFence({
         ...parts,
         now: systemClock.now,
+        tell: () => undefined,
         rules: Promise.resolve(rules),
         settings,
         open:
@@ -155,6 +152,17 @@ describe('who has the say', () => {
     const strict = { sandbox: { failIfUnavailable: true } };
     expect((await read({ user: lax, managed: strict })).required).toBe(true);
     expect((await read({ user: {}, projectFile: lax, trusted: false })).required).toBe(true);
+  });
+
+  it('a pattern opens nothing, and the settings say so', async () => {
+    const filesystem = { allowWrite: ['/srv/*.log', '/srv/cache/**'], allowRead: ['~/[a-z]'] };
+    const settings = await read({ user: { sandbox: { enabled: true, filesystem } } });
+    expect(settings.allowWrite).toEqual(['/srv/cache']);
+    expect(settings.allowRead).toEqual([]);
+    expect(settings.problems).toMatchObject([
+      { severity: 'warning', source: 'user', message: expect.stringContaining('"/srv/*.log"') },
+      { severity: 'warning', message: expect.stringContaining('"~/[a-z]"') },
+    ]);
   });
 
   it('a lock from above lets no project widen it', async () => {

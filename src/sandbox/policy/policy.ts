@@ -23,7 +23,7 @@ import {
   shownConfiguration,
 } from './places.js';
 import { grantedTree, resolveSpots, restrictedSpots, spotOfPath, spotsInTrees } from './rules.js';
-import type { SandboxPath, SandboxSettings } from './settings.js';
+import type { SandboxSettings } from './settings.js';
 
 export interface PolicyParts {
   readonly fs: Pick<FileSystem, 'realPath' | 'lstat' | 'list' | 'readText'>;
@@ -39,8 +39,6 @@ export interface PolicyParts {
   /** Plugin directories, which contain hooks. */
   readonly plugins?: readonly string[];
   rules(agent: AgentRef): RuleSet;
-  /** Reports once what the sandbox cannot enforce exactly. */
-  tell(text: string): void;
 }
 
 /** Whose program runs, and with which extras. */
@@ -119,7 +117,7 @@ class PolicyBuilder {
     const project = [...(await this.#resolved([this.#checkout])), ...hiddenCheckouts];
     const granted = await this.#resolved([
       ...this.#rules.allow.filter(isEdit).flatMap((rule) => grantedTree(rule) ?? []),
-      ...this.#literal(settings.allowWrite),
+      ...settings.allowWrite,
     ]);
     const more = granted.filter((path) => {
       // Rules that cover everything, the home directory or a parent of a root do not open the sandbox.
@@ -173,7 +171,7 @@ class PolicyBuilder {
     const own = await this.#resolved(this.#own);
     // No setting reveals our own state or the hidden checkout, and a path denied by its exact name stays
     // denied.
-    const reopened = (await this.#resolved(this.#literal(settings.allowRead))).filter(
+    const reopened = (await this.#resolved(settings.allowRead)).filter(
       (path) => ![...own, ...checkouts].some((one) => isInside(path, one)),
     );
     const credentials = (await this.#resolved(credentialPlaces(home))).filter(
@@ -193,11 +191,11 @@ class PolicyBuilder {
   }
 
   /** What restrictions cover in the checkout and in the agents' copies of it. */
-  async #denied(rules: readonly Rule[], paths: readonly SandboxPath[]): Promise<readonly string[]> {
+  async #denied(rules: readonly Rule[], paths: readonly string[]): Promise<readonly string[]> {
     const { finder, fs } = this.#parts;
     const spots = [
       ...rules.flatMap((rule) => restrictedSpots(rule, this.#parts)),
-      ...paths.map(({ path }) => spotOfPath(path, this.#parts)),
+      ...paths.map((path) => spotOfPath(path, this.#parts)),
     ];
     const here = await resolveSpots(spots, finder);
     if (spots.length === 0) return here;
@@ -257,18 +255,6 @@ class PolicyBuilder {
     const git = await sharedGit(tree, fs);
     const linked = settings.linkedDirectories.map((name) => join(this.#checkout, name));
     return await this.#resolved([tree, ...(git === undefined ? [] : [git]), ...linked]);
-  }
-
-  /** The granted paths; patterns grant nothing. */
-  #literal(list: readonly SandboxPath[]): readonly string[] {
-    return list.flatMap(({ path, label }) => {
-      const spot = spotOfPath(path, this.#parts);
-      if (spot.kind === 'place') return [spot.path];
-      this.#parts.tell(
-        `the sandbox opens no patterns, so ${label} opens nothing; name the directory`,
-      );
-      return [];
-    });
   }
 
   /** Resolves links and keeps both the path and its target. */

@@ -11,6 +11,7 @@ import {
   isOfProject,
   type SettingValues,
 } from '../../settings/types.js';
+import { spotOfPath } from './rules.js';
 
 /** The values of `sandbox.*` and `portcullis.sandbox.*` after locks and trust. */
 export interface SandboxSettings {
@@ -30,10 +31,11 @@ export interface SandboxSettings {
   readonly excludedServers: ReadonlySet<string>;
   /** Restricts only the network, not files. */
   readonly filesOpen: boolean;
-  readonly allowWrite: readonly SandboxPath[];
-  readonly denyWrite: readonly SandboxPath[];
-  readonly denyRead: readonly SandboxPath[];
-  readonly allowRead: readonly SandboxPath[];
+  /** Absolute paths; the denied ones may contain wildcards. */
+  readonly allowWrite: readonly string[];
+  readonly denyWrite: readonly string[];
+  readonly denyRead: readonly string[];
+  readonly allowRead: readonly string[];
   /** Directories of the checkout that agent worktrees link to (`worktree.symlinkDirectories`). */
   readonly linkedDirectories: readonly string[];
   readonly allowedDomains: readonly DomainPattern[];
@@ -53,12 +55,6 @@ export interface SandboxSettings {
 interface ExcludedCommand {
   readonly pattern: CommandPattern;
   /** The text with its source. */
-  readonly label: string;
-}
-
-export interface SandboxPath {
-  /** Absolute; may contain wildcards. */
-  readonly path: string;
   readonly label: string;
 }
 
@@ -83,8 +79,9 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
       .list(key)
       .filter((one): one is Sourced<string> => typeof one.value === 'string' && one.value !== '');
   const granted = (key: string): readonly Sourced<string>[] => texts(key).filter(counts);
-  const paths = (list: readonly Sourced<string>[]): readonly SandboxPath[] =>
-    list.map((one) => ({ path: absolute(one, place), label: labelOf(one) }));
+  const paths = (key: string): readonly string[] => texts(key).map((one) => absolute(one, place));
+  const opened = (list: readonly Sourced<string>[]): readonly string[] =>
+    list.flatMap((one) => openedPath(one, place, problems));
   const managedReadsOnly = flag('sandbox.filesystem.allowManagedReadPathsOnly');
   const allowRead = granted('sandbox.filesystem.allowRead').filter(
     (one) => !managedReadsOnly || isOfAdministrator(one.source),
@@ -105,10 +102,10 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
       texts('portcullis.sandbox.excludedMcpServers').map(({ value }) => value),
     ),
     filesOpen: flag('sandbox.filesystem.disabled'),
-    allowWrite: paths(granted('sandbox.filesystem.allowWrite')),
-    denyWrite: paths(texts('sandbox.filesystem.denyWrite')),
-    denyRead: [...paths(texts('sandbox.filesystem.denyRead')), ...credentials.files],
-    allowRead: paths(allowRead),
+    allowWrite: opened(granted('sandbox.filesystem.allowWrite')),
+    denyWrite: paths('sandbox.filesystem.denyWrite'),
+    denyRead: [...paths('sandbox.filesystem.denyRead'), ...credentials.files],
+    allowRead: opened(allowRead),
     linkedDirectories: texts('worktree.symlinkDirectories').map(({ value }) => value),
     allowedDomains: domainsOf(allowedDomains, problems, 'warning'),
     deniedDomains: domainsOf(texts('sandbox.network.deniedDomains'), problems, 'fatal'),
@@ -153,7 +150,20 @@ function excludedOf(one: Sourced<string>, problems: ConfigProblem[]): ExcludedCo
     const remedy = `Write "${text.trim()} *" for all uses of it.`;
     problems.push({ severity: 'warning', ...placeOf(one), message, remedy });
   }
-  return { pattern, label: labelOf(one) };
+  return { pattern, label: `${one.value} (${originOf(one)})` };
+}
+
+/** The path that a setting opens; a pattern opens nothing. */
+function openedPath(
+  one: Sourced<string>,
+  place: SettingsPlace,
+  problems: ConfigProblem[],
+): readonly string[] {
+  const spot = spotOfPath(absolute(one, place), place);
+  if (spot.kind === 'place') return [spot.path];
+  const message = `the sandbox opens no patterns, so "${one.value}" opens nothing.`;
+  problems.push({ severity: 'warning', ...placeOf(one), message, remedy: 'Name the directory.' });
+  return [];
 }
 
 /** fail-closed: an invalid denied domain stops the start; an invalid allowed one grants nothing. */
@@ -173,7 +183,7 @@ function domainsOf(
 }
 
 interface Credentials {
-  readonly files: readonly SandboxPath[];
+  readonly files: readonly string[];
   readonly variables: readonly string[];
 }
 
@@ -182,7 +192,7 @@ function readCredentials(
   place: SettingsPlace,
   problems: ConfigProblem[],
 ): Credentials {
-  const files: SandboxPath[] = [];
+  const files: string[] = [];
   const variables: string[] = [];
   const wrong = (one: Sourced<unknown>, message: string, remedy: string): void => {
     // fail-closed: an exposed secret is a fatal problem.
@@ -201,9 +211,7 @@ function readCredentials(
       if (typeof value === 'string') take({ ...one, value });
     }
   };
-  read('sandbox.credentials.files', 'path', (one) =>
-    files.push({ path: absolute(one, place), label: labelOf(one) }),
-  );
+  read('sandbox.credentials.files', 'path', (one) => files.push(absolute(one, place)));
   read('sandbox.credentials.envVars', 'name', ({ value }) => variables.push(value));
   return { files, variables };
 }
@@ -227,10 +235,6 @@ function baseOf({ source, file }: Sourced<unknown>, { cwd, configDir }: Settings
 /** The place of a value, for a problem with it. */
 export function placeOf({ source, file, line }: Sourced<unknown>): Partial<ConfigProblem> {
   return { source, file, line };
-}
-
-function labelOf(one: Sourced<string>): string {
-  return `${one.value} (${originOf(one)})`;
 }
 
 function textOf(one: Sourced<unknown> | undefined): string | undefined {

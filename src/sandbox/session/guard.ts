@@ -29,6 +29,8 @@ export interface FenceParts
   /** Programs start only once the rules are known. */
   readonly rules: Promise<(agent: AgentRef) => RuleSet>;
   now(): number;
+  /** Reports what programs left behind, each text once. */
+  tell(text: string): void;
   /** Opens the machine's sandbox on first use; never rejects. */
   open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
   /** The session's working directories. */

@@ -9,7 +9,7 @@ export function projectMayNotSet(name: string): string | undefined {
 /** Why a variable would make later commands run different code than was judged. */
 export function runsOtherCode(name: string): string | undefined {
   const limit = limitOf(name);
-  return limit?.about === 'code' ? limit.reason : undefined;
+  return limit?.isCode === true ? limit.reason : undefined;
 }
 
 function limitOf(name: string): Limit | undefined {
@@ -21,8 +21,8 @@ function limitOf(name: string): Limit | undefined {
 interface Limit {
   readonly pattern: RegExp;
   readonly reason: string;
-  /** `code`: commands would run different code than was judged. */
-  readonly about: 'program' | 'connections' | 'code';
+  /** Commands would run different code than was judged. */
+  readonly isCode?: true;
 }
 
 /** The choice of a model is harmless; a project may set `model` too. */
@@ -31,11 +31,10 @@ const MODEL_NAME = /^ANTHROPIC_(MODEL|SMALL_FAST_MODEL|DEFAULT_([A-Z]+_)?MODEL)$
 const oneOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
 
 const limits: readonly Limit[] = [
-  { pattern: /^PORTCULLIS(_|$)/, reason: 'it steers this program', about: 'program' },
+  { pattern: /^PORTCULLIS(_|$)/, reason: 'it steers this program' },
   {
     pattern: /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OPENROUTER|GEMINI|MISTRAL|GOOGLE_GENAI|GOOGLE_API)_/,
     reason: 'it decides where requests and keys go',
-    about: 'connections',
   },
   {
     pattern: oneOf(`
@@ -43,7 +42,6 @@ const limits: readonly Limit[] = [
       CLAUDE_CODE_EXTRA_BODY CLAUDE_CODE_CLIENT_[A-Z0-9_]+ CLAUDE_CODE_API_[A-Z0-9_]*DESCRIPTOR
       AWS_BEARER_TOKEN_BEDROCK AWS_ENDPOINT_URL[A-Z0-9_]* CLOUD_ML_REGION`),
     reason: 'it decides where requests and keys go',
-    about: 'connections',
   },
   {
     pattern: oneOf(`
@@ -53,12 +51,10 @@ const limits: readonly Limit[] = [
       CLAUDE_CODE_ACCOUNT_UUID CLAUDE_CODE_PROJECT_DIR_NAME CLAUDE_CODE_SESSION_ID CLAUDECODE
       CLAUDE_CODE_MCP_ALLOWLIST_ENV CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD IS_SANDBOX`),
     reason: 'it steers this program',
-    about: 'program',
   },
   {
     pattern: /^(OTEL_|CLAUDE_CODE_ENABLE_TELEMETRY$|CLAUDE_CODE_OTEL_)/,
     reason: 'it decides where telemetry goes',
-    about: 'connections',
   },
   {
     pattern: oneOf(`
@@ -67,20 +63,18 @@ const limits: readonly Limit[] = [
       OPENSSL_MODULES OPENSSL_ENGINES REQUESTS_CA_BUNDLE CURL_CA_BUNDLE CURL_SSL_BACKEND
       PYTHONHTTPSVERIFY RES_OPTIONS HOSTALIASES RESOLV_HOST_CONF LOCALDOMAIN`),
     reason: 'it decides whom the network connections reach and trust',
-    about: 'connections',
   },
   {
     pattern: oneOf(
       'PATH PATHEXT HOME USERPROFILE APPDATA LOCALAPPDATA SHELL COMSPEC XDG_[A-Z_]+ USER LOGNAME',
     ),
     reason: 'it decides which programs and settings every command uses',
-    about: 'program',
   },
   {
     pattern:
       /^(LD_|DYLD_|BASH_FUNC_|NPM_CONFIG_|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_)/,
     reason: 'it makes every child process load other code',
-    about: 'code',
+    isCode: true,
   },
   {
     pattern: oneOf(`
@@ -92,7 +86,7 @@ const limits: readonly Limit[] = [
       JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS R_PROFILE(_USER)? R_ENVIRON(_USER)? PHPRC
       PHP_INI_SCAN_DIR`),
     reason: 'it makes child processes load other code',
-    about: 'code',
+    isCode: true,
   },
   {
     pattern: oneOf(`
@@ -101,12 +95,12 @@ const limits: readonly Limit[] = [
       CURL_HOME WGETRC SYSTEM_WGETRC HGRCPATH MAKEFLAGS MAKEFILES GNUMAKEFLAGS FZF_DEFAULT_[A-Z]+
       BAT_PAGER DELTA_PAGER SYSTEMD_(PAGER|EDITOR) MANOPT GPG_TTY GNUPGHOME`),
     reason: 'it makes commands that only read run another program',
-    about: 'code',
+    isCode: true,
   },
   // Commit names and dates are harmless; nearly all other git variables run something.
   {
     pattern: /^GIT_(?!(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$)/,
     reason: 'it makes git run other programs or work on another repository',
-    about: 'code',
+    isCode: true,
   },
 ];

@@ -4,7 +4,6 @@ import { isRecord } from '../../lib/own.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join, separator } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
-import { digest } from './digest.js';
 import type { Declaration } from './types.js';
 
 /** The accepted content of a folder, without command texts and values, which may be secret. */
@@ -73,11 +72,7 @@ export function openTrustStore({ fs, stateDirectory }: TrustStorePlace): TrustSt
         // An atomic write would keep a wrong mode, so the file is removed first.
         const stat = await fs.stat(file);
         if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
-        const text = JSON.stringify(
-          { version: 1, digest: digest(record.declarations), ...record },
-          null,
-          2,
-        );
+        const text = JSON.stringify({ version: 1, ...record }, null, 2);
         await fs.writeAtomic(file, `${text}\n`, { mode: 0o600 });
       } catch (thrown) {
         throw new PortcullisError('io', `trust could not be stored: ${messageOf(thrown)}`, {
