@@ -2,8 +2,8 @@ import { endedWell, serveHost } from '../server/serve-host.js';
 import { encodeFrame, MAX_FRAME_BYTES, UNLIMITED } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
+import type { HostProcess, Output } from './output.js';
 import type { PrintDeps } from './print.js';
-import { readerGone } from './reader-gone.js';
 
 /** A session driven over JSON lines, by an SDK or a script. Exit codes as the contract says: 0 or 1. */
 export async function runStream(deps: PrintDeps): Promise<number> {
@@ -13,7 +13,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
   const isLibrary = config.env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') === true;
   // The only one that is known to read lines of any length.
   const limit = config.env.CLAUDE_CODE_ENTRYPOINT === 'sdk-ts' ? UNLIMITED : MAX_FRAME_BYTES;
-  const reader = readerGone(host, output, isLibrary);
+  const reader = readerGone(host, output, { sendsKeepAlive: isLibrary });
   const served = await serveHost({
     config: {
       ...config,
@@ -46,4 +46,52 @@ export async function runStream(deps: PrintDeps): Promise<number> {
   if (failure !== undefined) output.warn(failure.message);
   if (failure?.remedy !== undefined) output.warn(failure.remedy);
   return endedWell(served) ? EXIT.done : EXIT.error;
+}
+
+/** How often a silent session checks that its output is still read. */
+const LOOK_MS = 1_000;
+
+/**
+ * Aborts once the client is gone: its input has ended and its output is closed. The end of the input alone
+ * means "no more prompts". A closed output is noticed only by a write, so clients that ignore `keep_alive`
+ * are sent one while they wait.
+ */
+function readerGone(
+  { stdin, stdout }: Pick<HostProcess, 'stdin' | 'stdout'>,
+  output: Output,
+  options: { readonly sendsKeepAlive: boolean },
+): { readonly signal: AbortSignal; stop(): void } {
+  const over = new AbortController();
+  let inputEnded = false;
+  let outputBroken = false;
+  let timer: NodeJS.Timeout | undefined;
+  const judge = (): void => {
+    if (inputEnded && outputBroken) over.abort();
+  };
+  const onBroken = (): void => {
+    outputBroken = true;
+    judge();
+  };
+  const onEnd = (): void => {
+    inputEnded = true;
+    judge();
+    if (!options.sendsKeepAlive) return;
+    timer ??= setInterval(() => {
+      // One that is alive but slow has enough to read.
+      if (!stdout.writableNeedDrain) output.out(encodeFrame({ type: 'keep_alive' }));
+    }, LOOK_MS);
+    timer.unref();
+  };
+  stdout.on('error', onBroken);
+  stdin.once('end', onEnd);
+  stdin.once('close', onEnd);
+  return {
+    signal: over.signal,
+    stop() {
+      clearInterval(timer);
+      stdin.off('end', onEnd);
+      stdin.off('close', onEnd);
+      stdout.off('error', onBroken);
+    },
+  };
 }

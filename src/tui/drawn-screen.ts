@@ -3,8 +3,11 @@ import type { DisplayOptions } from './display-options.js';
 import type { EntryOptions } from './entries.js';
 import { buildFrame } from './frame.js';
 import type { Composer } from './input/composer.js';
-import { commandOverlay } from './overlays/command-overlay.js';
-import { line, STYLE, span, wrapLine } from './screen/line.js';
+import type { Overlay } from './overlays/overlay.js';
+import { Pager } from './overlays/pager.js';
+import { Picker } from './overlays/picker.js';
+import { type Line, line, lines, STYLE, span, wrapLine } from './screen/line.js';
+import type { WindowSize } from './screen/tail-renderer.js';
 import type { SessionStatus } from './session-status.js';
 import type { SessionView } from './session-view.js';
 import type { Window, WindowKind } from './window.js';
@@ -62,4 +65,19 @@ export class DrawnScreen {
     const isBusy = runningSince !== undefined || agents.size > 0;
     return questions.redrawIn() ?? (isBusy ? SPINNER_MS : undefined);
   }
+}
+
+/** Output with more rows than this opens in a pager. */
+const INLINE_ROWS = 16;
+
+/** The overlay for what a command printed: a list to choose from, or a long text. Undefined: it is short. */
+function commandOverlay(
+  command: string,
+  { text, choices = [] }: CommandOutput,
+  { columns, rows }: WindowSize,
+): Overlay | undefined {
+  if (choices.length > 0) return new Picker(text, choices);
+  const wrapped = (width: number): Line[] => lines(text).flatMap((row) => wrapLine(row, width));
+  if (wrapped(columns).length <= Math.min(INLINE_ROWS, rows - 4)) return undefined;
+  return new Pager({ title: command, rows: wrapped });
 }
