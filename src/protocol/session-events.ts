@@ -37,23 +37,14 @@ export type SessionNews =
   /** Settings files changed, and what they say now is in force. */
   | { readonly type: 'config_changed'; readonly files: readonly string[] }
   /** A hook of a settings file has begun. */
-  | {
-      readonly type: 'hook_started';
-      readonly hookId: string;
-      /** `Event`, or `Event:matcher`. */
-      readonly name: string;
-      readonly event: string;
-    }
-  | {
+  | ({ readonly type: 'hook_started' } & HookRun)
+  | ({
       readonly type: 'hook_finished';
-      readonly hookId: string;
-      readonly name: string;
-      readonly event: string;
       readonly stdout: string;
       readonly stderr: string;
       readonly exitCode?: number;
       readonly outcome: 'success' | 'error' | 'cancelled';
-    }
+    } & HookRun)
   | { readonly type: 'writes_lost'; readonly code: string; readonly lost: number }
   /** Lines of a transcript have been written, for hosts that keep a copy. */
   | { readonly type: 'transcript'; readonly path: string; readonly lines: readonly unknown[] }
@@ -110,6 +101,13 @@ export type SessionNews =
       readonly summary: string;
       readonly usage?: TaskUsage;
     };
+
+interface HookRun {
+  readonly hookId: string;
+  /** `Event`, or `Event:matcher`. */
+  readonly name: string;
+  readonly event: string;
+}
 
 /** What `status` has no words for: `completed` may mean that an agent was cut off. */
 export interface TaskEnd {

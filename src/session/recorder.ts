@@ -94,7 +94,15 @@ export class Recorder {
   input(message: RecordedInput): void {
     const isMeta = message.meta === true;
     if (isMeta && isAllReminders(message.content)) {
-      this.#add(this.#reminder(message));
+      // Stored as an attachment, because many transcript readers show user messages as prompts whatever
+      // `isMeta` says.
+      this.#add({
+        type: 'attachment',
+        isMeta: true,
+        uuid: this.#unused(message.uuid),
+        timestamp: this.#now(),
+        attachment: { type: REMINDER_MARK, content: compactContent(message.content) },
+      });
       return;
     }
     const entry = this.#linked({
@@ -174,20 +182,6 @@ export class Recorder {
     if (agent !== this.#facts.agent) this.#append(this.#learn({ agent }));
   }
 
-  /**
-   * Stored as an attachment, because many transcript readers show user messages as prompts whatever
-   * `isMeta` says.
-   */
-  #reminder({ uuid, content }: RecordedInput): OwnFields<AttachmentEntry> {
-    return {
-      type: 'attachment',
-      isMeta: true,
-      uuid: this.#unused(uuid),
-      timestamp: this.#now(),
-      attachment: { type: REMINDER_MARK, content: compactContent(content) },
-    };
-  }
-
   #answerEntries(answer: RecordedAnswer): TranscriptEntry[] {
     const { id, model, stopReason, usage, requestId } = answer;
     return answer.message.content.map((block, index) => {
@@ -218,17 +212,15 @@ export class Recorder {
   ): TranscriptEntry[] {
     return messages.flatMap((message, index): TranscriptEntry[] =>
       message.role === 'user'
-        ? [this.#historyEntry(message.content, summaryFirst && index === 0)]
+        ? [
+            this.#linked({
+              ...this.#made('user'),
+              message: { role: 'user', content: compactContent(message.content) },
+              isCompactSummary: (summaryFirst && index === 0) || undefined,
+            }),
+          ]
         : this.#answerEntries(this.#asAnswer(message.content)),
     );
-  }
-
-  #historyEntry(content: readonly UserBlock[], isSummary: boolean): TranscriptEntry {
-    return this.#linked({
-      ...this.#made('user'),
-      message: { role: 'user', content: compactContent(content) },
-      isCompactSummary: isSummary ? true : undefined,
-    });
   }
 
   /** A copy of an answer kept by compaction; the original entries stay in place. */

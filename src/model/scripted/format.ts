@@ -175,43 +175,23 @@ function repliesProblem(replies: readonly unknown[]): string | undefined {
 type FieldKind = 'string' | 'number' | 'boolean' | 'object' | 'list';
 type Fields = Readonly<Record<string, FieldKind>>;
 
-const MATCH_FIELDS: Fields = {
-  system: 'string',
-  firstUser: 'string',
-  lastUser: 'string',
-  anyUser: 'string',
-  model: 'string',
-  tool: 'string',
+const ofKind = (kind: FieldKind, names: string): Fields =>
+  Object.fromEntries(names.split(' ').map((name) => [name, kind]));
+
+const MATCH_FIELDS = ofKind('string', 'system firstUser lastUser anyUser model tool');
+const TOOL_FIELDS = { ...ofKind('string', 'tool id rawInput'), ...ofKind('object', 'input') };
+const BLOCK_FIELDS = { ...TOOL_FIELDS, ...ofKind('string', 'text thinking signature') };
+const ERROR_FIELDS = {
+  ...ofKind('number', 'status retryAfterMs'),
+  ...ofKind('string', 'type message'),
 };
-
-const TOOL_FIELDS: Fields = { tool: 'string', input: 'object', id: 'string', rawInput: 'string' };
-
 const REPLY_FIELDS: Fields = {
   ...TOOL_FIELDS,
-  text: 'string',
-  thinking: 'string',
+  ...ofKind('string', 'text thinking when stopReason'),
+  ...ofKind('object', 'error usage serve'),
   blocks: 'list',
-  error: 'object',
-  when: 'string',
-  stopReason: 'string',
-  usage: 'object',
   delayMs: 'number',
   cutStream: 'boolean',
-  serve: 'object',
-};
-
-const BLOCK_FIELDS: Fields = {
-  ...TOOL_FIELDS,
-  text: 'string',
-  thinking: 'string',
-  signature: 'string',
-};
-
-const ERROR_FIELDS: Fields = {
-  status: 'number',
-  type: 'string',
-  message: 'string',
-  retryAfterMs: 'number',
 };
 
 function fieldsProblem(value: unknown, fields: Fields): string | undefined {

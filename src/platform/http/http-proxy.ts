@@ -1,3 +1,4 @@
+import { parseUrl } from '../../lib/parse-url.js';
 import { HttpError } from './http-error.js';
 
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
@@ -23,12 +24,7 @@ export function proxyFor(target: URL, environment: ProxyEnvironment): HttpProxy 
 }
 
 function parseProxy(address: string, variable: string): URL {
-  let url: URL | undefined;
-  try {
-    url = new URL(address.includes('://') ? address : `http://${address}`);
-  } catch {
-    // Reported below together with addresses of a wrong kind.
-  }
+  const url = parseUrl(address.includes('://') ? address : `http://${address}`);
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   throw new HttpError(
     'proxy',

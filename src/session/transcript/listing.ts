@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { isRecord } from '../../lib/own.js';
+import { parseJson } from '../../lib/json.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
 import { modifiedAt, readEnds } from '../../platform/fs/transcript-files.js';
@@ -123,19 +123,11 @@ function hasConversation(text: string): boolean {
 /** Different directories can share a slug; the first entry names the real one. */
 function isOfCollidingProject(head: string, cwd: string): boolean {
   const quoted = /"cwd":\s*("(?:[^"\\]|\\.)*")/.exec(head)?.[1];
-  const parsed = quoted === undefined ? undefined : parseCwd(quoted);
-  if (parsed === undefined || projectSlug(parsed) !== projectSlug(cwd)) return false;
-  return plain(parsed) !== plain(cwd);
-}
-
-function parseCwd(quoted: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(`{"cwd":${quoted}}`);
-    return isRecord(value) && typeof value.cwd === 'string' ? value.cwd : undefined;
-  } catch {
-    // Without a readable directory the folder's name alone decides.
-    return undefined;
-  }
+  const parsed = parseJson(quoted ?? '');
+  // Without a readable directory the folder's name alone decides.
+  if (!parsed.ok || typeof parsed.value !== 'string') return false;
+  if (projectSlug(parsed.value) !== projectSlug(cwd)) return false;
+  return plain(parsed.value) !== plain(cwd);
 }
 
 function plain(path: string): string {
