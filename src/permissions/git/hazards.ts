@@ -9,7 +9,8 @@ const OPTIONS =
   optionTable(`config-env exec-path git-dir work-tree namespace output ext-diff textconv
   open-files-in-pager upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd
   to-cmd cc-cmd header-cmd smtp-server strategy tree-filter index-filter msg-filter env-filter
-  commit-filter parent-filter`);
+  commit-filter parent-filter
+      unsafe-paths expire-to filter-to object-dir export-marks`);
 
 /** Options in front of a subcommand that take no value and change nothing. */
 const LEADING =
@@ -27,7 +28,7 @@ export function gitHazards(words: readonly ShellWord[]): readonly string[] {
   const isOther = row.unlisted === true && leading.length + 1 < words.length;
   const found = values.filter(
     (value) =>
-      /^ext::/i.test(value) ||
+      /(^|=)ext::/i.test(value) ||
       RUNS.test(`${name} ${value}`) ||
       isGiven(value, OPTIONS) ||
       (row.startsBy !== undefined && isGiven(value, row.startsBy)),

@@ -10,7 +10,7 @@ export function isPlainSetting(key: string): boolean {
 
 /** Settings by which git runs a program or trusts another file: as good as writing its file by hand. */
 const RUN_BY_GIT =
-  /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack|guitool|hook|tar|sendemail|imap)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(interactive\.difffilter|gc\.recentobjectshook|lfs\.customtransfer\..+\.path|init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;
+  /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack|guitool|hook|tar|sendemail|imap|instaweb)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(interactive\.difffilter|gc\.recentobjectshook|lfs\.(customtransfer\..+\.path|extension\..+\.(clean|smudge)|standalonetransferagent)|help\.browser|pull\.(octopus|twohead)|init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;
 
 /** Files that `git config` writes, where that matters to others than git's own bookkeeping. */
 export function configWrites(rest: readonly ShellWord[]): readonly string[] {

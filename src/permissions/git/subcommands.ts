@@ -171,7 +171,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   'merge-tree': { takes: takes.everything },
   'fast-export': { takes: takes.everything, unlisted: true },
   'unpack-file': { takes: takes.catFile, unlisted: true },
-  archive: { takes: takes.archive, keepsTree: true, startsBy: optionTable('-o') },
+  archive: { takes: takes.archive, keepsTree: true, startsBy: optionTable('-o remote') },
   grep: { takes: takes.grep, keepsTree: true, startsBy: optionTable('-O') },
   clean: { takes: takes.clean, writes: true, wide: true },
   checkout: { takes: takes.checkout, writes: true, wide: true, shared: /^-[a-zA-Z]*B/ },
@@ -198,7 +198,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   init: { writes: true, also: hooksOfTemplate, keepsTree: true },
   bundle: { writes: true, keepsTree: true },
   clone: { writes: true, startsBy: optionTable('-uc') },
-  ...same(`mailinfo merge-file pack-objects`, { writes: true }),
+  ...same(`interpret-trailers mailinfo merge-file pack-objects`, { writes: true }),
   ...same(`credential-store mailsplit`, { writes: true, unlisted: true }),
   'index-pack': { writes: true, shared: true },
   'fast-import': { writes: true, shared: true, unlisted: true },
@@ -209,7 +209,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   push: { keepsTree: true, names: true },
   ...same(`gc prune repack update-ref`, { keepsTree: true, shared: true }),
   maintenance: { keepsTree: true, shared: true, unlisted: true },
-  help: { keepsTree: true, startsBy: optionTable('-w') },
+  help: { keepsTree: true, startsBy: optionTable('-w web') },
   ...same(
     `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote version var cherry show-branch verify-commit verify-tag request-pull`,
     { keepsTree: true },
@@ -220,7 +220,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
     { shared: true, unlisted: true },
   ),
   ...same(
-    `annotate check-attr check-mailmap check-ref-format column commit-graph interpret-trailers mktag send-email
+    `annotate check-attr check-mailmap check-ref-format column commit-graph mktag send-email
     show-index stripspace verify-pack`,
     {},
   ),

@@ -166,7 +166,8 @@ const TAR_FACTS: ProgramFacts = {
   hazards: hazards(
     `-IFP checkpoint-action use-compress-program to-command rsh-command rmt-command
     new-volume-script info-script absolute-names`,
-    undefined,
+    // An archive `host:name` is on another machine, by a program that connects to it.
+    /^(-\w*f|--file=)?[^-/:=][^/:=]*:/,
     { also: (word, at) => at === 0 && /^[^-]*[IFP]/.test(word) },
   ),
 };
@@ -177,7 +178,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
     facts: {
       opens: true,
       runsOption: { next: /^-TT$/, attached: /^-TT(.+)$/is },
-      hazards: hazards('unzip-command test', /^-[a-zA-Z]*T/),
+      hazards: hazards('unzip-command test', /^-[a-zA-Z]*T|^-lf./),
     },
   }),
   ...rows('7z 7za 7zr 7zz rar', custom(effectsOfSevenZip)),
@@ -193,7 +194,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
   ...rows(
     'unzip unrar',
     program('-o -d:write', 'text', {
-      facts: { hazards: hazards('-d') },
+      facts: { hazards: hazards('-d', /^-[^-]*:/) },
       also: ({ operands }) => operands.slice(1).map((word) => writes(word)),
     }),
   ),

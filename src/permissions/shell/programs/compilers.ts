@@ -7,7 +7,7 @@ export const RUSTUP = { files: ['rust-toolchain', 'rust-toolchain.toml'] };
 
 /** Of a compiler: what it loads and runs, what is passed on to other programs, and files it writes besides. */
 const COMPILES =
-  /^@|^--?(wrapper|fplugin|fpass-plugin|fmodule-mapper|load|X|specs|prefix|config|plugin|W[alp],|aux-info|dump(dir|base)|save-temps|fuse-ld|ld-path|driver-mode|gcc-toolchain|gcc-install-dir|cc1|mllvm|serialize-diagnostics|M[FJD]|MMD|iplugindir|fprofile|fdump|fopt-info|fsave-optimization-record|fcrash-diagnostics|fmodules|foffload|resource-dir|B|T)|^-o./;
+  /^@|^--?(wrapper|fplugin|fpass-plugin|fmodule-mapper|load|X|specs|prefix|config|plugin|W[alp],|aux-info|dump(dir|base)|save-temps|fuse-ld|ld-path|driver-mode|gcc-toolchain|gcc-install-dir|cc1|mllvm|serialize-diagnostics|M[FJD]|MMD|iplugindir|fprofile|fdump|fopt-info|fsave-optimization-record|fcrash-diagnostics|fmodules|foffload|resource-dir|for-assembler|fcompare-debug|fdeps|time=|B|T)|^-o./;
 
 /** The programs that work on what a compiler makes load plugins, and options from files. */
 export const BINUTILS = { hazards: hazards('plugin', /^@|^-plugin/) };
@@ -37,9 +37,9 @@ export const COMPILERS: Readonly<Record<string, Program>> = {
     runsInput: { when: /^-$|^(-\w*f|--(make)?file=)-$/ },
     wholeOnly: /^(-n|--dry-run|--just-print|--recon)( |$)/,
     hazards: hazards(
-      '-fCI eval file makefile directory include-dir',
+      '-fCIE eval file makefile temp-stdin directory include-dir',
       // Programs that rules run by variable, and values that are more than a word: a path, an option, a function.
-      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)\s*[:+?!]*=|!\s*=|^[^=]*=.*[^\w.,:+@%=]/s,
+      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|MAKE_COMMAND|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)\s*[:+?!]*=|!\s*=|^[^=]*=.*[^\w.,:+@%=]/s,
     ),
   }),
   tsc: tellsVersion('v', {
@@ -65,7 +65,10 @@ export const COMPILERS: Readonly<Record<string, Program>> = {
   bazel: unmodelled({
     hazards: hazards('run_under action_env shell_executable output_base output_user_root'),
   }),
-  cmake: unmodelled({ runsAfter: /^env$/, hazards: hazards('-EPCS build toolchain', /^-D/) }),
+  cmake: unmodelled({
+    runsAfter: /^(env|time|chdir)$/,
+    hazards: hazards('-EPCS build toolchain', /^-D/),
+  }),
   eslint: unmodelled({
     hazards: hazards(
       `-co config rulesdir plugin parser resolve-plugins-relative-to format output-file cache-location`,

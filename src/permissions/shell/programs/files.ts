@@ -9,7 +9,7 @@ const VIM: ProgramFacts = {
   interprets: 'bare',
   runsInput: {},
   hazards: hazards(
-    '-cSuwWsl cmd startuptime remote remote-expr remote-send listen luamod-dev',
+    '-cSuUwWslVi cmd startuptime remote remote-expr remote-send listen luamod-dev',
     /^\+/,
   ),
 };
@@ -40,13 +40,19 @@ export const FILES: Readonly<Record<string, Program>> = {
   ),
   ...rows(
     `more hd basenc pr iconv shasum bat batcat zcat bzcat xzcat zstdcat lz4cat zless
-    zmore look tsort ptx numfmt xmllint enscript gpg age`,
+    zmore look tsort ptx numfmt xmllint enscript age`,
     program('', 'read'),
   ),
+  gpg: program('', 'read', {
+    facts: { hazards: hazards('-o output homedir photo-viewer show-photos keyring trustdb-name') },
+  }),
   less: program('', 'read', {
     facts: {
       interprets: 'bare',
-      hazards: hazards('-oOkT lesskey-file lesskey-src log-file LOG-FILE tag-file', /^\+/),
+      hazards: hazards(
+        '-oOkT lesskey-file lesskey-src lesskey-content log-file LOG-FILE tag-file',
+        /^\+/,
+      ),
     },
   }),
   ...rows(
@@ -54,7 +60,12 @@ export const FILES: Readonly<Record<string, Program>> = {
     program('', 'read', { facts: { hazards: hazards('-o diff-program output') } }),
   ),
   openssl: program('', 'read', {
-    facts: { hazards: hazards('', /^-(engine|provider|provider-path|out|config|writerand)$/) },
+    facts: {
+      hazards: hazards(
+        '',
+        /^(engine|-(engine|provider|provider-path|out|config|writerand|keylogfile|msgfile|sess_out))$/,
+      ),
+    },
   }),
   pandoc: program('', 'read', {
     facts: {
@@ -68,10 +79,10 @@ export const FILES: Readonly<Record<string, Program>> = {
     facts: {
       ...DESTROYS,
       hazards: hazards(
-        `-oOKTDcEJ output config upload-file remote-name remote-name-all dump-header cookie-jar trace
-        trace-ascii stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket
+        `-oOKTDcEJn output config upload-file remote-name remote-name-all dump-header cookie-jar trace
+        trace-ascii stderr libcurl hsts alt-svc netrc netrc-optional netrc-file cert key engine unix-socket
         abstract-unix-socket proto-default etag-save output-dir remote-header-name`,
-        /^@|=[@<]|%output\{|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+        /^@|=[@<]|%output\{|^[\w+.-]*[{[][\w+.,{}[\]-]*:\/|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
         { also: namesFileForCurl },
       ),
     },

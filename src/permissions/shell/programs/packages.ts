@@ -118,7 +118,7 @@ export const PACKAGES: Readonly<Record<string, Program>> = {
   ...rows('asdf cabal fnm opam pyenv rbenv stack', unmodelled({ runsAfter: /^exec$/ })),
   ...rows('hatch pixi volta', unmodelled({ runsAfter: /^run$/ })),
   nvm: unmodelled({ runsAfter: /^(exec|run)$/ }),
-  devbox: unmodelled({ wholeOnly: /^run( |$)/ }),
+  devbox: unmodelled({ runsAfter: /^run$/, wholeOnly: /^run( |$)/ }),
   mise: unmodelled({ runsAfter: /^(exec|x|run)$/ }),
   nix: unmodelled({ runsAfter: /^(run|shell|develop)$/ }),
 };

@@ -14,7 +14,7 @@ const NODE: ProgramFacts = {
   hazards: hazards(
     `-repC require eval print import loader experimental-loader env-file inspect inspect-brk
     snapshot-blob openssl-config conditions`,
-    /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
+    /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive|localstorage-file|test-rerun-failures|trace-turbo-(path|cfg-file|file-prefix)|dump-wasm-module-path|redirect-code-traces-to|turbo-profiling-output)(=|$)|^-i$/,
   ),
 };
 /** Code in an argument is another program each time. */
@@ -29,10 +29,7 @@ const DATABASE = { runsAnything: true, interprets: 'database' } as const;
 
 const SQLITE: ProgramFacts = {
   ...DATABASE,
-  hazards: hazards(
-    '',
-    /^--?(cmd|init|A|ar)|^\.(?!\/)|[\n;]\s*\.[a-z]|\b(edit|writefile|load_extension)\s*\(/i,
-  ),
+  hazards: hazards('', /^--?(cmd|init|A|ar)/i),
   runsInput: {
     reaching:
       /^\s*\.(?!(tables|schema|mode|headers?|index(es)?|width|quit|exit|databases|dbinfo|timer|changes|echo|bail|nullvalue|separator|help|dump|stats|show|print|explain|eqp|fullschema)\b)|\b(edit|writefile|readfile|load_extension|fts3_tokenizer|attach|vacuum\s+into)\b/im,
@@ -47,14 +44,24 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
   python3: tellsVersion('V', PYTHON),
   pypy: unmodelled(PYTHON),
   ipython: unmodelled({ interprets: 'quoted', runsInput: READER.runsInput }),
-  ruby: tellsVersion('v', { ...READER, editsWith: IN_PLACE, hazards: hazards('-erI') }),
+  ruby: tellsVersion('v', {
+    ...READER,
+    editsWith: IN_PLACE,
+    hazards: hazards('-erICxX crash-report'),
+  }),
   perl: unmodelled({
     ...READER,
     editsWith: IN_PLACE,
-    hazards: hazards('-eE'),
+    // Code may stand behind the name of a module, too: `-Mstrict;system(…)`.
+    hazards: hazards('-eE', /^-[A-Za-z0-9]*[mMd].*[^\w:=,.-]/s),
     wholeOnly: /^-c( |$)/,
   }),
-  php: unmodelled({ ...READER, hazards: hazards('-rBRdFz') }),
+  php: unmodelled({
+    ...READER,
+    hazards: hazards(
+      `-rBREdFz run process-begin process-code process-end process-file define zend-extension`,
+    ),
+  }),
   deno: unmodelled({ ...READER, subcommands: {} }),
   lua: unmodelled({ ...READER, aliases: /^lua\w*$/ }),
   tclsh: unmodelled({ ...READER, interprets: 'bare' }),
@@ -63,7 +70,16 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
     'irb julia jshell groovy scala guile racket sbcl ghc ghci elixir iex erl octave',
     unmodelled(INTERPRETER),
   ),
-  ...rows('jruby java kotlin runghc swipl', unmodelled({ runsAnything: true })),
+  ...rows('jruby kotlin runghc swipl', unmodelled({ runsAnything: true })),
+  // Files of further arguments, and what the machine runs or writes when something happens.
+  java: unmodelled({
+    runsAnything: true,
+    hazards: hazards('', /^@|^-X(run|boot|debug)|^-Xlog(gc)?:.*[/=]|^-XX:\w+=\D/),
+  }),
+  javac: unmodelled({
+    hazards: hazards('', /^@|^-(d|s|h|processor\w*|Xplugin.*|J.*)$|^--processor/),
+  }),
+  ...rows('pg_dump pg_dumpall', unmodelled({ hazards: hazards('-f file') })),
   ...rows('ocaml raku crystal nim', unmodelled({ interprets: 'quoted' })),
   expect: unmodelled({ launches: true, interprets: 'bare', runsInput: { bare: true } }),
   ...rows('wish m4 gnuplot', unmodelled({ interprets: 'bare', runsInput: { bare: true } })),
@@ -83,7 +99,7 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
       },
       hazards: hazards(
         '',
-        /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
+        /^--?(test\.)?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir|gocoverdir|testlogfile|fuzzcachedir|debug-\w+)\b/,
       ),
     },
   }),
@@ -95,7 +111,7 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
   ),
   psql: unmodelled({
     ...DATABASE,
-    hazards: hazards('-of output file log-file', /\\(!|o|g|copy|w)|\|/),
+    hazards: hazards('-ofL output file log-file', /\|/),
     runsInput: {
       unless: /^(-[a-zA-Z]*c|--command)/,
       reaching: /\\(?!(d\w*\+?|l\+?|x|q|timing|conninfo|pset|echo|\?)(?!\w))|`|\bprogram\b/i,
@@ -104,7 +120,7 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
   mysql: unmodelled({
     ...DATABASE,
     aliases: /^mariadb$/,
-    hazards: hazards('-e execute pager tee', /\\!|system\s/),
+    hazards: hazards('-e execute pager tee defaults-file defaults-extra-file', /\\!|system\s/),
     runsInput: {
       unless: /^(-[a-zA-Z]*e|--execute)/,
       reaching: /\\[^\s'"%_\\0bnrtZ]|\b(system|tee|pager|source|edit)\b/i,
@@ -139,7 +155,8 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
   pytest: unmodelled({
     aliases: /^py\.test$/,
     hazards: hazards(
-      `-pcoW pythonwarnings rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file`,
+      `-pcoW pythonwarnings rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file tx`,
+      /^(--cov-report=)?\w+:(\/|~|\.\.)/,
     ),
   }),
   rspec: unmodelled({ hazards: hazards('-rIOof require options out format', /^@/) }),

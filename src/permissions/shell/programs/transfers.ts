@@ -18,7 +18,7 @@ const RSYNC = program(
   copy-links=follow copy-unsafe-links=follow copy-dirlinks=follow links exclude: exclude-from: include:
   include-from: filter: files-from:names rsh: rsync-path: backup-dir:write suffix: compare-dest: copy-dest: link-dest:
   temp-dir:write log-file:write out-format: log-file-format: password-file: bwlimit: timeout: port: chmod: chown: usermap:
-  groupmap: info: debug: max-size: min-size: partial-dir: block-size: compress-level: modify-window: max-delete:
+  groupmap: info: debug: max-size: min-size: partial-dir:write block-size: compress-level: modify-window: max-delete:
   dry-run list-only no-recursive no-links relative=parents verbose progress stats compress times perms owner
   group remove-source-files=changes checksum update existing ignore-existing inplace append whole-file dirs`,
   'copy',
@@ -28,7 +28,7 @@ const RSYNC = program(
       destroys: true,
       leavesOut: true,
       runsOption: { next: /^-\w*e$/ },
-      hazards: hazards('-e rsh rsync-path write-batch only-write-batch log-file'),
+      hazards: hazards('-e rsh rsync-path write-batch only-write-batch log-file daemon dparam'),
     },
     walks: (given) => (given.tags.has('recursive') ? walkOfRsync(given) : undefined),
     also: (given) => {
@@ -52,7 +52,7 @@ function walkOfRsync(given: GivenOptions): Recursion {
 
 const SCP = program('-pqvCBT346AO -r=recursive -cFiJlDoPSX:', 'copy', {
   remote: true,
-  facts: { destroys: true, launches: true, hazards: hazards('-SoFJ') },
+  facts: { destroys: true, launches: true, hazards: hazards('-SoFJD') },
   walks: ({ tags }) => (tags.has('recursive') ? { follows: true } : undefined),
 });
 

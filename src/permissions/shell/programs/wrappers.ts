@@ -60,7 +60,8 @@ export const RUNNERS: Readonly<Record<string, Program>> = {
     setuidgid sg shx softlimit sshfs sshpass start-stop-daemon su-exec tini trace-cmd trickle
     ts tsp uftrace unbuffer uvx watchexec with-lock-ex wsl x86_64 xdotool xvfb-run zrun aa-exec capsh
     catchsegv cgexec chronic schroot systemd-cat systemd-inhibit cpulimit dbus-launch eatmydata faketime numactl proxychains
-    proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm`,
+    proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm uclampset coresched pipesz enosys tsocks scriptlive
+    gnome-terminal konsole x-terminal-emulator`,
     unmodelled({ launches: true }),
   ),
   ssh: unmodelled({

@@ -45,6 +45,7 @@ export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
     ...(fed && !isPlain(words) ? ['xargs'] : []),
     ...uncoveredIn(words),
     ...namedIn(words),
+    ...codeFor(words),
     ...(hazards === undefined ? [] : listedIn(hazards, words)),
   ];
 }
@@ -90,12 +91,28 @@ function listedIn(
   const rest = words.slice(1).map(({ value }) => value);
   const end = inner === true ? rest.findIndex((value) => !value.startsWith('-')) : -1;
   const own = end === -1 ? rest : rest.slice(0, end + 1);
+  const isListed = (value: string): boolean =>
+    pattern?.test(value) === true || isGiven(value, options);
   const found = own.filter(
-    (value, at) =>
-      pattern?.test(value) === true || also?.(value, at, rest) === true || isGiven(value, options),
+    (value, at) => [value, dashed(value)].some(isListed) || also?.(value, at, rest) === true,
   );
   const run = end === -1 ? [] : hazardsIn({ words: words.slice(end + 1), fed: false });
   return [...wildIn(words), ...found, ...run];
+}
+
+/** Some programs take a name with underscores for the one with dashes. */
+function dashed(value: string): string {
+  return value.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-'));
+}
+
+/** Code in an argument of a database's program reaches as far as code that it reads. */
+function codeFor(words: readonly ShellWord[]): readonly string[] {
+  const { interprets, runsInput } = factsOf(words);
+  if (interprets !== 'database') return [];
+  return words
+    .slice(1)
+    .map(({ value }) => value)
+    .filter((value) => runsInput?.reaching?.test(value.replace(/^\.{0,2}\//, '')) === true);
 }
 
 /** A wildcard in front may become the name of a file that is an option. */

@@ -18,6 +18,10 @@ const HARMLESS =
 const FORMAT =
   /^(jsonc?|jsonl|ya?ml|text|table|wide|name|csv|tsv|xml|none|plain|tap|(jsonpath|custom-columns|go-template)=.*)$/s;
 
+/** What is named behind these may be written there, too. */
+const NAMES_FILE = /(file|log|report|html|json|xml|csv|trace|profile)$/;
+const ELSEWHERE = /^(\/(?!dev\/null$)|~|\.\.(\/|$))/;
+
 /** Options of any program that by their name choose a program, a plugin, a configuration or an output. */
 export function namingOptions(values: readonly string[]): readonly string[] {
   return values.filter((value, at) => {
@@ -35,6 +39,7 @@ export function namingOptions(values: readonly string[]): readonly string[] {
     if (/^(reporters?|formatter|environment|resolver)$/.test(parts.at(-1) ?? ''))
       return /[./\\]/.test(argument);
     const last = parts.at(-1) ?? '';
+    if (NAMES_FILE.test(last) && ELSEWHERE.test(argument)) return true;
     const isCut = dashes === '--' && last.length > 3;
     return (
       parts.some((part) => NAMING.has(part)) ||
