@@ -4,6 +4,7 @@ import { resolve, toPosix } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { ToolSubject, TouchedPath } from '../../tools/tool.js';
+import { carriedLink } from '../paths/carried-links.js';
 import { overwrittenBy } from '../paths/copies.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from '../paths/paths.js';
 import type { WorkingTrees } from '../paths/working-trees.js';
@@ -72,7 +73,9 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   let found: readonly TouchedPath[] | undefined;
   let reading: ShellReading | undefined;
   const shell = once(async () => {
-    if (command !== undefined) reading = await readShell(command, { cwd, home }, budget);
+    if (command === undefined) return undefined;
+    const read = await readShell(command, { cwd, home }, budget);
+    reading = { ...read, opaque: read.opaque ?? (await carriedLink(read.carried ?? [], judge)) };
     return reading;
   });
   const commands = async (): Promise<readonly SimpleCommand[]> => (await shell())?.commands ?? [];

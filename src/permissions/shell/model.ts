@@ -54,6 +54,12 @@ export interface SimpleCommand {
   readonly views: readonly (readonly ShellWord[])[];
 }
 
+/** A word of a command that names what is moved or copied, and where the command runs. */
+export interface CarriedFile {
+  readonly directory: string;
+  readonly source: ShellWord;
+}
+
 export interface ShellReading {
   /** Every command that was found, those inside substitutions and `sh -c` strings too. */
   readonly commands: readonly SimpleCommand[];
@@ -61,6 +67,8 @@ export interface ShellReading {
   readonly opaque?: string;
   /** Why no grant for single commands covers the whole, though all commands are known. */
   readonly complex?: string;
+  /** What it moves or copies to a place that it then goes through. */
+  readonly carried?: readonly CarriedFile[];
   /** The canonical form of the code, which runs in its place; absent where it was not read at all. */
   readonly rendering?: Rendering;
 }

@@ -1,46 +1,84 @@
 import { basename, resolve } from '../../../platform/fs/paths.js';
 import { goesThrough } from '../effects/uses.js';
-import { programOf, type ShellWord, type SimpleCommand } from '../model.js';
+import { type CarriedFile, programOf, type ShellWord, type SimpleCommand } from '../model.js';
 
 /** Beyond this nobody follows where names lead. */
 const MOST_PLACES = 20_000;
 /** Systems take no longer one. */
 const LONGEST_PATH = 4096;
 
+/** A command line goes where something of its own making is. */
+export interface OwnPlaces {
+  /** It makes a link, or what it makes is not followed. fail-closed: what lies behind was not there to be looked at. */
+  readonly opaque?: string | undefined;
+  /** What it has moved or copied there. A link in it would lead elsewhere from the new place. */
+  readonly carried: readonly CarriedFile[];
+}
+
 /**
- * Why the paths of a command line may lead elsewhere than they do now: it makes a link, and another command goes
- * through it. Once there is a link, all that the line moves or copies may be that link in a new place.
+ * Through what a command line goes that it has put there itself: the paths behind it may lead elsewhere than they do
+ * now. Once it makes a link, all that it moves or copies may be that link in a new place.
  */
-export function ownLinkIn(commands: readonly SimpleCommand[]): string | undefined {
-  if (!commands.some(({ views }) => views.some(makesLink))) return undefined;
+export function ownPlacesIn(commands: readonly SimpleCommand[]): OwnPlaces {
+  const makes = (words: readonly ShellWord[]): boolean => makesLink(words) || mayMoveLink(words);
+  if (!commands.some(({ views }) => views.some(makes))) return { carried: [] };
+  const isLinking = commands.some(({ views }) => views.some(makesLink));
   let places = 0;
-  const placed: { command: SimpleCommand; links: readonly string[]; named: readonly string[] }[] =
-    [];
+  const placed: Placed[] = [];
   for (const command of commands) {
     const links = pathsOf(command, command.views.flatMap(placesMade));
     const named = pathsOf(command, namesIn(command));
     places += links.length + named.length;
     // fail-closed: a link may be where nobody looked.
     if (places > MOST_PLACES || [...links, ...named].some(({ length }) => length > LONGEST_PATH)) {
-      return 'it may make links in more places than are followed';
+      return { opaque: 'it may make links in more places than are followed', carried: [] };
     }
     placed.push({ command, links, named });
   }
-  const makers = new Map<string, SimpleCommand | 'several'>();
-  for (const { command, links } of placed) {
-    for (const link of links) {
-      const maker = makers.get(link);
-      makers.set(link, maker === undefined || maker === command ? command : 'several');
-    }
+  const through = makersPassed(placed);
+  if (isLinking) {
+    const opaque = through.size > 0 ? 'it goes through a link that it makes itself' : undefined;
+    return { opaque, carried: [] };
   }
-  const goesThrough = placed.some(({ command, named }) => {
-    // A command does not go through the link that it makes.
-    const isLink = (path: string): boolean => (makers.get(path) ?? command) !== command;
-    const enters = command.views.some(entersLast);
-    return named.some((path) => (enters && isLink(path)) || directoriesAbove(path).some(isLink));
+  return { carried: [...through].flatMap(carriedBy) };
+}
+
+interface Placed {
+  readonly command: SimpleCommand;
+  readonly links: readonly string[];
+  readonly named: readonly string[];
+}
+
+/** Commands through whose places another one goes; none goes through the place that it makes alone. */
+function makersPassed(placed: readonly Placed[]): ReadonlySet<SimpleCommand> {
+  const makers = new Map<string, Set<Placed>>();
+  for (const one of placed) {
+    for (const link of one.links) makers.set(link, (makers.get(link) ?? new Set()).add(one));
+  }
+  const passed = new Set<Placed>();
+  const follow = (one: Placed, enters: boolean): void => {
+    const ways = one.named.flatMap((path) => [
+      ...(enters ? [path] : []),
+      ...directoriesAbove(path),
+    ]);
+    for (const way of new Set(ways)) {
+      const made = makers.get(way) ?? new Set();
+      for (const maker of made) if (maker !== one || made.size > 1) passed.add(maker);
+    }
+  };
+  for (const one of placed) follow(one, one.command.views.some(entersLast));
+  // What is carried on was elsewhere before.
+  for (const one of passed) follow(one, true);
+  return new Set([...passed].map(({ command }) => command));
+}
+
+function carriedBy({ views, directories = [] }: SimpleCommand): readonly CarriedFile[] {
+  const sources = views.filter(mayMoveLink).flatMap((words) => {
+    const named = words.slice(1).filter(({ value }) => !value.startsWith('-'));
+    const isFirst = words.some(({ value }) => /^--t|^-[a-zA-Z]*t/.test(value));
+    return isFirst || named.length === 1 ? named : named.slice(0, -1);
   });
-  // fail-closed: what lies behind the link was not there to be looked at.
-  return goesThrough ? 'it goes through a link that it makes itself' : undefined;
+  return directories.flatMap((directory) => sources.map((source) => ({ directory, source })));
 }
 
 const isAbsolute = (name: string): boolean => name.startsWith('/');

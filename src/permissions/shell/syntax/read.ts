@@ -2,6 +2,7 @@ import { messageOf } from '../../../errors.js';
 import { hasInvisible } from '../../../lib/text/visible.js';
 import { Budget, TooComplexError } from '../../gate/budget.js';
 import type { ShellPlace, ShellReading } from '../model.js';
+import { ownPlacesIn } from './own-links.js';
 import { Reader } from './reader.js';
 
 /** Longer code is still searched for what is forbidden, but no rule for single commands opens it. */
@@ -19,7 +20,9 @@ export async function readShell(
   if (opaque !== undefined) return { commands: [], opaque };
   try {
     parser ??= await import('unbash');
-    const reading = new Reader(parser, { ...place, budget }).read(code, [place.cwd]);
+    const read = new Reader(parser, { ...place, budget }).read(code, [place.cwd]);
+    const { opaque: why, carried } = ownPlacesIn(read.commands);
+    const reading = { ...read, opaque: read.opaque ?? why, carried };
     if (code.length <= LONGEST_COVERED || reading.complex !== undefined) return reading;
     // Nobody who is shown this much sees what is in it.
     return { ...reading, complex: `it is longer than ${LONGEST_COVERED} characters` };

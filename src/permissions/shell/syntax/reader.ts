@@ -20,7 +20,6 @@ import { bracedWords } from './brace-words.js';
 import { type Directories, directoriesAfter, launchedIn, union } from './directories.js';
 import { composedIn } from './evaluated-words.js';
 import { survey } from './gated.js';
-import { ownLinkIn } from './own-links.js';
 import { assignedInTurn, evaluatedAssignment, localeIn } from './set-variables.js';
 import { fileRedirection, inputOf, isInput, readWord, withNumbers } from './words.js';
 
@@ -81,7 +80,7 @@ export class Reader {
     this.#script(script, directories);
     // fail-closed: the parser's own traversal must agree that no command was missed.
     if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
-    this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
+    this.#opaque ??= composedIn(this.#commands);
     const rendering = renderShell(code, script, this.#parser, this.#place.budget);
     return { commands: this.#commands, opaque: this.#opaque, complex: this.#complex, rendering };
   }
