@@ -1,3 +1,4 @@
+import { relative } from '../../platform/fs/paths.js';
 import { isCriticalPath, protectedPart } from '../guards/protected-paths.js';
 import { overwrittenBy } from '../paths/copies.js';
 import type { PathJudge, PathSpellings } from '../paths/paths.js';
@@ -171,7 +172,8 @@ async function readOnlyCoverage(
   // A program that is given no file looks at its directory or its input.
   if (reads.length === 0 && use.patterns.length === 0) reads.push('.');
   const files = await expanded(use.patterns, command, place);
-  if (files === undefined) return undefined;
+  const isOpen = await mayBecomeOption(use.patterns, command, place);
+  if (files === undefined || isOpen) return undefined;
   reads.push(...files);
   if (use.filesOnly === true && !(await linksStayInside(reads, command, place))) return undefined;
   return (await firstClosed('read', reads, command, place)) === undefined ? READ_ONLY : undefined;
@@ -230,6 +232,19 @@ async function expanded(
     }
   }
   return files;
+}
+
+/** Whether a wildcard in front stands for an option of the program, or for a file of further arguments. */
+async function mayBecomeOption(
+  patterns: readonly string[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<boolean> {
+  const open = patterns.filter((pattern) => /^[*?[]/.test(pattern));
+  const files = await expanded(open, command, place);
+  const directories = command.directories ?? [];
+  const names = files?.flatMap((file) => directories.map((from) => relative(from, file)));
+  return names?.some((name) => /^[-@]/.test(name)) !== false;
 }
 
 async function ruleCoverage(

@@ -47,9 +47,11 @@ const AWK = optionTable('-F: -v: field-separator: assign:');
 const AWK_REACHES = /[>|@]|\bsystem\b|getline|ENVIRON|PROCINFO|ARG[VCI]|SYMTAB|FUNCTAB|\bclose\b/;
 
 export function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
-  const given = parseOptions(words, AWK);
+  // Behind the script `-F` and `-v` are names of files.
+  const given = parseOptions(words, AWK, { leading: true });
   const [script, ...files] = given.operands;
-  const doubts = [...given.unknown, ...wild(words)];
+  const open = given.operands.filter(({ literal }) => !literal).map((one) => unknown('word', one));
+  const doubts = [...given.unknown, ...open, ...wild(words)];
   if (script === undefined) return [...doubts, unknown('operand')];
   // A value with a backslash in it is read as code of the language would be.
   const codes = [script, ...given.values.map(({ word }) => word), ...files.filter(isAssignment)];
