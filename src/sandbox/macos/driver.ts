@@ -130,7 +130,8 @@ export function seatbeltProfile(order: SeatbeltOrder): string {
     rule('deny file-write-unlink', aboveProtected(policy).map(literal)),
     `(allow file-write-data file-read* ${['/dev/null', '/dev/zero', '/dev/tty', '/dev/dtracehelper'].map(literal).join(' ')})`,
     '(deny file-write-setugid)',
-    ...network(order),
+    network(order),
+    ...binding(policy),
     ...sockets(policy),
     '',
   ]
@@ -161,20 +162,16 @@ const BASE = [
 
 const SHARED_TEMPORARY = ['/private/tmp', '/private/var/tmp', '/private/var/folders'];
 
-function network({ policy, proxyPort }: SeatbeltOrder): readonly string[] {
-  if (policy.network.kind === 'open') {
-    return ['(allow network-outbound (remote ip))', ...(binding(policy) ?? [])];
-  }
+function network({ policy, proxyPort }: SeatbeltOrder): string | undefined {
+  if (policy.network.kind === 'open') return '(allow network-outbound (remote ip))';
   // Only the proxy, because other services listen on the same loopback.
-  const out =
-    proxyPort === undefined
-      ? []
-      : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`];
-  return [...out, ...(binding(policy) ?? [])];
+  return proxyPort === undefined
+    ? undefined
+    : `(allow network-outbound (remote ip "localhost:${proxyPort}"))`;
 }
 
-function binding({ weaker }: SandboxPolicy): readonly string[] | undefined {
-  if (weaker.localBinding !== true) return undefined;
+function binding({ weaker }: SandboxPolicy): readonly string[] {
+  if (weaker.localBinding !== true) return [];
   return [
     '(allow network-bind (local ip "localhost:*"))',
     '(allow network-inbound (local ip "localhost:*"))',

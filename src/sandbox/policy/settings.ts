@@ -79,6 +79,10 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
       .list(key)
       .filter((one): one is Sourced<string> => typeof one.value === 'string' && one.value !== '');
   const granted = (key: string): readonly Sourced<string>[] => texts(key).filter(counts);
+  const isGranted = (key: string): boolean => {
+    const one = values.get(key);
+    return one?.value === true && counts(one);
+  };
   const paths = (key: string): readonly string[] => texts(key).map((one) => absolute(one, place));
   const opened = (list: readonly Sourced<string>[]): readonly string[] =>
     list.flatMap((one) => openedPath(one, place, problems));
@@ -111,9 +115,9 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
     deniedDomains: domainsOf(texts('sandbox.network.deniedDomains'), problems, 'fatal'),
     managedDomainsOnly,
     droppedVariables: credentials.variables,
-    nestedUserNamespaces: isGranted(values, 'sandbox.allowNestedUserNamespaces', counts),
-    localBinding: isGranted(values, 'sandbox.network.allowLocalBinding', counts),
-    unixSockets: isGranted(values, 'sandbox.network.allowAllUnixSockets', counts)
+    nestedUserNamespaces: isGranted('sandbox.allowNestedUserNamespaces'),
+    localBinding: isGranted('sandbox.network.allowLocalBinding'),
+    unixSockets: isGranted('sandbox.network.allowAllUnixSockets')
       ? 'all'
       : granted('sandbox.network.allowUnixSockets').map((one) => absolute(one, place)),
     bwrapPath: textOf(values.get('sandbox.bwrapPath')),
@@ -130,15 +134,6 @@ function isRequired(values: SettingValues): boolean {
     (one) => !isOfProject(one.source) || (enabled && isOfProject(enabled.source)),
   );
   return decides?.value !== false;
-}
-
-function isGranted(
-  values: SettingValues,
-  key: string,
-  counts: (one: Sourced<unknown>) => boolean,
-): boolean {
-  const one = values.get(key);
-  return one?.value === true && counts(one);
 }
 
 function excludedOf(one: Sourced<string>, problems: ConfigProblem[]): ExcludedCommand {
