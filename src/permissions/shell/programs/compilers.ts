@@ -10,7 +10,7 @@ const COMPILES =
   /^@|^--?(wrapper|fplugin|fpass-plugin|fmodule-mapper|load|X|specs|prefix|config|plugin|W[alp],|aux-info|dump(dir|base)|save-temps|fuse-ld|ld-path|driver-mode|gcc-toolchain|gcc-install-dir|cc1|mllvm|serialize-diagnostics|M[FJD]|MMD|iplugindir|fprofile|fdump|fopt-info|fsave-optimization-record|fcrash-diagnostics|fmodules|foffload|resource-dir|for-assembler|fcompare-debug|fdeps|time=|B|T)|^-o./;
 
 /** The programs that work on what a compiler makes load plugins, and options from files. */
-export const BINUTILS = { hazards: hazards('plugin', /^@|^-plugin/) };
+export const BINUTILS = { hazards: hazards('plugin dump-section', /^@|^--?(plugin|Map)/) };
 
 /** Compilers, build tools and the programs that they are made of. */
 export const COMPILERS: Readonly<Record<string, Program>> = {
@@ -58,7 +58,12 @@ export const COMPILERS: Readonly<Record<string, Program>> = {
     chosenBy: RUSTUP,
     hazards: hazards('-CLoZ codegen out-dir emit extern sysroot', /^@/),
   }),
-  ...rows('dotnet flutter gradle mvn nx rake swift turbo', unmodelled({ subcommands: {} })),
+  ...rows('dotnet flutter nx rake swift turbo', unmodelled({ subcommands: {} })),
+  gradle: unmodelled({ subcommands: {}, hazards: hazards('init-script', /^-[Ibcgp]$/) }),
+  mvn: unmodelled({
+    subcommands: {},
+    hazards: hazards('settings', /^-(g?s|l|b)$|^-D\s*(maven\.ext|exec)\.|^exec:|exec-maven-plugin/),
+  }),
   just: unmodelled({ subcommands: {}, runsAfter: /^(-c|--command)$/ }),
   mix: unmodelled({ subcommands: { runs: /^run$/ } }),
   rails: unmodelled({ subcommands: { runs: /^runner$/ } }),

@@ -70,7 +70,9 @@ export const FILES: Readonly<Record<string, Program>> = {
   pandoc: program('', 'read', {
     facts: {
       hazards: hazards(
-        `-FLo filter lua-filter pdf-engine output data-dir extract-media defaults template`,
+        `-FLod filter lua-filter pdf-engine output data-dir extract-media defaults template`,
+        // A reader or writer of its own.
+        /\.lua$/,
       ),
     },
   }),

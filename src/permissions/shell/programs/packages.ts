@@ -111,7 +111,18 @@ export const PACKAGES: Readonly<Record<string, Program>> = {
   pip3: PIP,
   uv: unmodelled({ subcommands: { groups: /^pip$/ }, runsAfter: /^(run|tool)$/ }),
   ...rows('brew composer gem rustup', unmodelled({ subcommands: {} })),
-  ...rows('apt apt-get', unmodelled({ subcommands: {}, runsOption: { next: /^-o$/ } })),
+  // Their settings name programs: `-o Dpkg::Pre-Invoke::=…`.
+  ...rows(
+    'apt apt-get',
+    unmodelled({
+      subcommands: {},
+      runsOption: { next: /^-o$/ },
+      hazards: hazards('-oc option config-file'),
+    }),
+  ),
+  dpkg: unmodelled({
+    hazards: hazards('pre-invoke post-invoke status-logger root instdir admindir'),
+  }),
   ...rows('conda poetry', unmodelled({ subcommands: {}, runsAfter: /^run$/ })),
   ...rows('mamba micromamba pdm pipenv toolbox', unmodelled({ runsAfter: /^run$/ })),
   bundle: unmodelled({ subcommands: {}, runsAfter: /^exec$/ }),

@@ -145,12 +145,13 @@ export const RUNTIMES: Readonly<Record<string, Program>> = {
     runsInput: {},
     hazards: hazards(
       '',
-      /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
+      // Names may be cut short behind one dash, too.
+      /^--?(ex|ev|x|com|ix|iex|init-|batch-silent)/,
     ),
   }),
   lldb: unmodelled({ interprets: 'bare', runsAfter: /^--$/, runsInput: {} }),
   mocha: unmodelled({
-    hazards: hazards('-r require import file opts package extension ui'),
+    hazards: hazards('-rn require import file opts package extension ui node-option'),
   }),
   pytest: unmodelled({
     aliases: /^py\.test$/,

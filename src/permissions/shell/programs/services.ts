@@ -48,13 +48,13 @@ export const SERVICES: Readonly<Record<string, Program>> = {
   az: unmodelled({ subcommands: { words: 2 } }),
   gh: unmodelled({
     subcommands: { words: 2, runs: /^(alias|api|extension)$/ },
-    hazards: hazards('-X method', /^(alias|extension|codespace)$/),
+    hazards: hazards('-X method', /^(alias|ext|extensions?|cs|codespace|config)$/),
   }),
   glab: unmodelled({ subcommands: { words: 2 } }),
   systemctl: unmodelled({ subcommands: { runs: /^edit$/ } }),
   terraform: unmodelled({
     subcommands: { groups: /^(state|workspace)$/ },
-    hazards: hazards('', /^--?(chdir|out|state|state-out|plugin-dir)\b/),
+    hazards: hazards('', /^--?(chdir|out|state|state-out|backup|plugin-dir)\b/),
   }),
   tofu: unmodelled({ subcommands: {} }),
   ...rows('hg jj svn', unmodelled({ subcommands: {} })),

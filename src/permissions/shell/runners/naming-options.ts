@@ -3,8 +3,8 @@ import { wordSet } from '../../../lib/patterns/word-set.js';
 /** Parts of a name by which an option says what to run, to load or where to write. */
 const NAMING = wordSet(
   `agent agentlib agentpath askpass browser callback cmd command commands conf config configfile editor
-  engine eval exec execute extension hook hooks import interpreter javaagent launcher linker load loader
-  log logfile out outdir outfile output outputfile pager plugin plugins preload preprocessor prog program
+  engine eval exec executable execute extension hook hooks import interpreter javaagent launcher linker load loader
+  log logfile out outdir outfile output outputfile pager plugin plugins preload preprocessor processor prog program
   rc rcfile setup teardown options opts renderer require rsh runner script scripts shell specs ssh transform transformer wrapper`,
 );
 /** Programs take long options that are cut short. */
@@ -18,6 +18,8 @@ const HARMLESS =
 const FORMAT =
   /^(jsonc?|jsonl|ya?ml|text|table|wide|name|csv|tsv|xml|none|plain|tap|(jsonpath|custom-columns|go-template)=.*)$/s;
 
+/** A name that the program knows, or a file that it loads. */
+const LOADED = /^(env|extractor|haste|parser|pool|preset|provider|sequencer|serializers?|ui)$/;
 /** What is named behind these may be written there, too. */
 const NAMES_FILE = /(file|log|report|html|json|xml|csv|trace|profile)$/;
 const ELSEWHERE = /^(\/(?!dev\/null$)|~|\.\.(\/|$))/;
@@ -39,6 +41,7 @@ export function namingOptions(values: readonly string[]): readonly string[] {
     if (/^(reporters?|formatter|environment|resolver)$/.test(parts.at(-1) ?? ''))
       return /[./\\]/.test(argument);
     const last = parts.at(-1) ?? '';
+    if (LOADED.test(last) && /^\.{0,2}\//.test(argument)) return true;
     if (NAMES_FILE.test(last) && ELSEWHERE.test(argument)) return true;
     const isCut = dashes === '--' && last.length > 3;
     return (
