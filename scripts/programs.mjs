@@ -29,7 +29,7 @@ export function findProgram(name) {
   return directories.map((directory) => path.join(directory, name)).find(isExecutable);
 }
 
-export function missingPrograms() {
+function missingPrograms() {
   return Object.keys(PACKAGES).filter((name) => findProgram(name) === undefined);
 }
 

@@ -31,7 +31,7 @@ export function wireRow({ agent, id, type, models, totals }: AccountRow): Record
   };
 }
 
-export const UNATTRIBUTED = 'unattributed';
+const UNATTRIBUTED = 'unattributed';
 
 /** The most rows to list; the rest is added up in one row. */
 const MOST_ROWS = 200;

@@ -3,7 +3,7 @@ import { PortcullisError } from '../errors.js';
 import type { HostProcess } from './output.js';
 
 /** More than this is not a prompt. */
-export const MAX_PIPED_BYTES = 10 * 1024 * 1024;
+const MAX_PIPED_BYTES = 10 * 1024 * 1024;
 /** How long a silent pipe is waited for when there is a prompt already. */
 const FIRST_BYTE_MS = 3_000;
 

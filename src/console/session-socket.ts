@@ -106,7 +106,7 @@ process.once('exit', () => {
 });
 
 /** The hash that an answer must name, so that it holds for no other question. */
-export function questionHash(question: Question): string {
+function questionHash(question: Question): string {
   return sha256(JSON.stringify(['question 1', question]));
 }
 

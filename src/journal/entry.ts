@@ -144,7 +144,7 @@ export function cleanText(text: string): string {
  * The beginning of a text. What was cut in its middle has no known shape any more, so secrets are taken out of
  * more than is kept.
  */
-export function cleanBeginning(text: string, most: number): string {
+function cleanBeginning(text: string, most: number): string {
   if (most === 0) return '';
   const seen = most + LONGEST_SECRET;
   const clean = redact(text.slice(0, seen));

@@ -143,7 +143,7 @@ export type TurnResult =
  * Makes one model call: freezes the request, streams, accumulates, records. Parts of a broken
  * stream are dropped; only a complete answer is recorded and enters the history.
  */
-export async function runTurn(deps: LoopDeps, signal: AbortSignal): Promise<TurnResult> {
+async function runTurn(deps: LoopDeps, signal: AbortSignal): Promise<TurnResult> {
   const request = await deps.prepareTurn(signal);
   if (signal.aborted) return { kind: 'aborted' };
   const accumulator = new MessageAccumulator();

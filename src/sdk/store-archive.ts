@@ -53,7 +53,7 @@ export function archiveOf(store: SessionStore, ofDirectory: string): TranscriptA
   };
 }
 
-export function agentSubpath(agentId: string): string {
+function agentSubpath(agentId: string): string {
   return `subagents/agent-${agentId}`;
 }
 

@@ -36,7 +36,7 @@ const REASONS: Record<MalformedInput['cause'], string> = {
 };
 
 /** Calls in a row that may fail the same way before the run is stopped as stuck. */
-export const MAX_LIKE_FAILURES = 3;
+const MAX_LIKE_FAILURES = 3;
 
 /** Notices a model that keeps sending the same broken call. */
 export class FailureStreak {

@@ -54,7 +54,7 @@ export function failureFrom(thrown: unknown): ToolOutput {
 }
 
 /** No tool may flood the context, whatever its own cap was. */
-export const SAFETY_CAP = 450_000;
+const SAFETY_CAP = 450_000;
 
 /** The last bound before a result reaches the model: a text that is too long goes to a file. */
 export async function boundOutput(

@@ -71,7 +71,7 @@ export class SessionStatus {
 }
 
 /** What status line commands read, in the field names that they know. */
-export function statusFacts(
+function statusFacts(
   { info, usage }: SessionSnapshot,
   version: string,
 ): Readonly<Record<string, unknown>> {

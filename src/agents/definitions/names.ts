@@ -3,7 +3,7 @@ import { lookAlike } from '../../mcp/tools/names.js';
 import { basename } from '../../platform/fs/paths.js';
 
 /** Types that the program itself assigns. */
-export const RESERVED_TYPES: readonly string[] = ['fork', 'hook', 'hook-agent', 'main'];
+const RESERVED_TYPES: readonly string[] = ['fork', 'hook', 'hook-agent', 'main'];
 
 const LONGEST_NAME = 128;
 

@@ -112,7 +112,7 @@ export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage 
 }
 
 /** The status in the terms of the wire. */
-export function shellStatus(shell: BackgroundShell): 'completed' | 'failed' | 'stopped' {
+function shellStatus(shell: BackgroundShell): 'completed' | 'failed' | 'stopped' {
   if (shell.status === 'completed') return 'completed';
   return shell.status === 'killed' ? 'stopped' : 'failed';
 }

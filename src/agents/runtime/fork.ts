@@ -69,7 +69,7 @@ const DESCRIPTION =
   'A copy of you that knows all that was said so far and has your tools. For a side task that needs this context but whose details you do not: the prompt only says what to do. It runs on your model, and a fork cannot fork.';
 
 /** Whether the agent is a fork or a descendant of one. */
-export function isOfFork({ path }: Pick<AgentRef, 'path'>): boolean {
+function isOfFork({ path }: Pick<AgentRef, 'path'>): boolean {
   return path.split('/').some((step) => step.startsWith(`${FORK_TYPE}#`));
 }
 

@@ -117,10 +117,7 @@ export function endOf(
 }
 
 /** One line for the model: how the agent ended and whether its text is complete; undefined when it is. */
-export function describeOutcome({
-  end,
-  text,
-}: Pick<AgentReport, 'end' | 'text'>): string | undefined {
+function describeOutcome({ end, text }: Pick<AgentReport, 'end' | 'text'>): string | undefined {
   const partial =
     text.trim() === '' ? 'It had said nothing by then.' : 'What it had said by then is above.';
   switch (end.kind) {
@@ -151,7 +148,7 @@ export function statusOf({ kind }: AgentEnd): 'completed' | 'failed' | 'stopped'
 }
 
 /** Characters of a report that the model is shown. */
-export const REPORT_CAP = 32_000;
+const REPORT_CAP = 32_000;
 const MOST_CAP = 160_000;
 
 /** The cap set in the environment; invalid numbers are ignored. */

@@ -165,7 +165,7 @@ function mailProblem(
 const MARK = /(?<!\\)<teammate-message id=\\?"(m[\da-f]{16})\\?" /g;
 
 /** The text of a message for the receiver's model, marked as neither a person's nor the program's. */
-export function mailText(mail: Mail): string {
+function mailText(mail: Mail): string {
   const { id, from, kind, requestId, approve } = mail;
   const about = [
     `id="${id}"`,

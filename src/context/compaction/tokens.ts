@@ -34,7 +34,7 @@ export function estimateFixed({ system, tools }: Pick<ModelRequest, 'system' | '
 }
 
 /** Everything that the model had read and written when it ended this answer. */
-export function tokensInContext(usage: Usage): number {
+function tokensInContext(usage: Usage): number {
   return (
     usage.input_tokens +
     usage.cache_creation_input_tokens +

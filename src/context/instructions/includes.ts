@@ -58,7 +58,7 @@ export function resolveTarget(target: string, from: string, home: string): strin
 }
 
 /** The same, seen from a directory. */
-export function resolveFrom(target: string, directory: string, home: string): string {
+function resolveFrom(target: string, directory: string, home: string): string {
   const path = expandHome(target, home);
   return isAbsolute(path) ? resolve(path) : resolve(directory, path);
 }

@@ -138,7 +138,7 @@ export async function settleIncludes(
 }
 
 /** Files from outside the project without an approval or a refusal, each once. */
-export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly PendingInclude[] {
+function pendingAmong(skipped: readonly SkippedInstruction[]): readonly PendingInclude[] {
   const pending = new Map<string, PendingInclude>();
   for (const { kind, realPath, path, parent, declined } of skipped) {
     if (kind !== 'external' || realPath === undefined || declined === true) continue;

@@ -5,7 +5,7 @@ import type { ConfigProblem, SettingValues } from '../../settings/types.js';
 /** Which files hold instructions. */
 export type AgentsMode = (typeof AGENTS_MODES)[number];
 
-export const AGENTS_MODES = [
+const AGENTS_MODES = [
   'claude-md',
   'claude-md-or-agents-md',
   'claude-md-and-agents-md',

@@ -9,7 +9,7 @@ import { flattenSchema } from './schema-flatten.js';
 export const DESCRIPTION_CAP = 4_096;
 /** Per description inside a schema. */
 const PARAMETER_CAP = 2_048;
-export const INSTRUCTIONS_CAP = 4_096;
+const INSTRUCTIONS_CAP = 4_096;
 const TITLE_CAP = 120;
 const SCHEMA_DEPTH = 32;
 const SCHEMA_CHARS = 64 * 1024;

@@ -151,7 +151,7 @@ function notJudged(thrown: unknown): Coverage {
 }
 
 /** What covers the commands of a call, where it is made. */
-export function coverageIn(
+function coverageIn(
   { judge, home, names, facts, call }: CallView,
   reading: ShellReading,
   by: Pick<GrantPlace, 'allow' | 'looking' | 'fileCommands'>,

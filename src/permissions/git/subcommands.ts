@@ -254,7 +254,7 @@ const VALUED =
   /^(-[cC]|--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source))$/;
 
 /** Where the subcommand stands among the words behind `git`; -1: there is none. */
-export function gitSubcommandAt(rest: readonly ShellWord[]): number {
+function gitSubcommandAt(rest: readonly ShellWord[]): number {
   return rest.findIndex(
     ({ value }, at) => !value.startsWith('-') && !VALUED.test(rest[at - 1]?.value ?? ''),
   );

@@ -199,7 +199,7 @@ function plain(text: string): string {
  * How many leading words of a command a rule for "commands like this" should fix, or undefined when
  * every such rule would open more than what was asked.
  */
-export function prefixLength(words: readonly ShellWord[]): number | undefined {
+function prefixLength(words: readonly ShellWord[]): number | undefined {
   const program = programOf(words);
   if (program === undefined || words[0]?.value !== program) return undefined;
   const { destroys, subcommands } = factsOf(words);

@@ -14,8 +14,8 @@ import {
   lookupAddresses,
 } from './ip-address.js';
 
-export const MAX_FETCH_BYTES = 10 * 1024 * 1024;
-export const FETCH_TIMEOUT_MS = 30_000;
+const MAX_FETCH_BYTES = 10 * 1024 * 1024;
+const FETCH_TIMEOUT_MS = 30_000;
 
 export interface FetchRequest {
   readonly url: string;

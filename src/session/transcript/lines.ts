@@ -110,7 +110,7 @@ function afterTornStart(text: string): string | undefined {
 }
 
 /** Classifies a parsed line. */
-export function classifyLine(value: RawLine): ParsedLine {
+function classifyLine(value: RawLine): ParsedLine {
   if (isMetaLine(value)) return { kind: 'meta', line: value };
   if (typeof value.uuid !== 'string') return { kind: 'foreign' };
   const parentUuid = typeof value.parentUuid === 'string' ? value.parentUuid : null;

@@ -9,7 +9,7 @@ const FOREIGN_PREFIX = /^mcp__/i;
 const PLAIN_NAME = /^(?![Mm][Cc][Pp]__)[\w-]{1,64}$/;
 
 /** Only letters, digits, dashes and underscores, so that Unicode forms do not matter. */
-export function isPlainName(name: string): boolean {
+function isPlainName(name: string): boolean {
   return PLAIN_NAME.test(name);
 }
 

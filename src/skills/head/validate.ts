@@ -136,7 +136,7 @@ function isMetadata(value: unknown): boolean {
 }
 
 /** `$1` without `$0` was probably meant as in a shell, where the first argument is 1. */
-export function argumentFindings(body: string, bodyLine: number): readonly SkillFinding[] {
+function argumentFindings(body: string, bodyLine: number): readonly SkillFinding[] {
   const lines = body.split('\n');
   const at = (pattern: RegExp): number => lines.findIndex((line) => pattern.test(line));
   const second = at(/(?<![\\$\w])\$(?:1(?!\d)|ARGUMENTS\[1\])/);
@@ -146,7 +146,7 @@ export function argumentFindings(body: string, bodyLine: number): readonly Skill
 }
 
 /** Files that the text refers to and that are missing or outside the skill. */
-export async function referenceFindings(
+async function referenceFindings(
   body: string,
   bodyLine: number,
   skill: { exists(path: string): Promise<boolean> },

@@ -48,9 +48,9 @@ export interface Attached {
   readonly notes: readonly string[];
 }
 
-export const MOST_ATTACHED = 10;
+const MOST_ATTACHED = 10;
 /** Characters of one file. */
-export const ATTACHED_CHARS = 40_000;
+const ATTACHED_CHARS = 40_000;
 
 const NOTHING_ATTACHED: Attached = { text: '', notes: [] };
 

@@ -68,7 +68,7 @@ async function unknown(book: Book, wanted: string, by: Invoker): Promise<string>
 }
 
 /** Why a skill was found but is not in force, and where; for people, not for the model. */
-export async function notInForce(
+async function notInForce(
   book: Pick<SkillBook, 'skipped'>,
   name: string,
 ): Promise<string | undefined> {

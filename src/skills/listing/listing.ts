@@ -55,9 +55,9 @@ export interface SkillListing {
   readonly note?: string;
 }
 
-export const LISTING_FRACTION = 0.01;
+const LISTING_FRACTION = 0.01;
 export const LISTING_CHARS = 8_000;
-export const MAX_ENTRY_CHARS = 1_536;
+const MAX_ENTRY_CHARS = 1_536;
 
 const CHARS_PER_TOKEN = 4;
 const DOTS_BYTES = 3;

@@ -74,8 +74,8 @@ export interface BackgroundShellDeps {
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
 }
 
-export const DEFAULT_BACKGROUND_TIMEOUT_MS = 30 * 60_000;
-export const MAX_BACKGROUND_TIMEOUT_MS = 2 * 60 * 60_000;
+const DEFAULT_BACKGROUND_TIMEOUT_MS = 30 * 60_000;
+const MAX_BACKGROUND_TIMEOUT_MS = 2 * 60 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Characters of output kept in memory for a shell. */
 const OUTPUT_CAP = 128 * 1024;

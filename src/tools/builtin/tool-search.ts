@@ -6,7 +6,7 @@ import type { ToolPool } from '../pool.js';
 import type { AnyTool, Tool, ToolOutput } from '../tool.js';
 import description from './tool-search.md';
 
-export const TOOL_SEARCH = 'ToolSearch';
+const TOOL_SEARCH = 'ToolSearch';
 
 export interface ToolSearchDeps {
   /** The tools of the agent that asks; what it loads is loaded for it alone. */

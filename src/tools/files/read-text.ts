@@ -5,7 +5,7 @@ import type { FileVersion } from '../tool.js';
 import { linesOf, type TextFile } from './text-file.js';
 
 /** Lines shown when no limit is given. */
-export const DEFAULT_LINES = 2000;
+const DEFAULT_LINES = 2000;
 /** About 25k tokens. */
 export const SHOWN_CHARS = 100_000;
 /** `allow_large` multiplies both. */

@@ -3,7 +3,7 @@ import { sliceWhole } from '../../lib/text/truncate.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 
 /** Text of a fetched document that is kept; what is longer is cut, and says so. */
-export const MAX_PAGE_CHARS = 1_000_000;
+const MAX_PAGE_CHARS = 1_000_000;
 
 export interface PageText {
   readonly text: string;

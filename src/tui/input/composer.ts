@@ -27,7 +27,7 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 /** Key by key; a file of the user can bind others. */
-export const DEFAULT_KEYS: Readonly<Record<string, Action>> = {
+const DEFAULT_KEYS: Readonly<Record<string, Action>> = {
   'ctrl+c': 'clear-or-quit',
   'ctrl+z': 'suspend',
   'shift+tab': 'next-mode',

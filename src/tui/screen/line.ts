@@ -72,7 +72,7 @@ export function cutLine(row: Line, columns: number): Line {
 }
 
 /** The spans that fit into so many cells. */
-export function takeCells(row: Line, columns: number): Line {
+function takeCells(row: Line, columns: number): Line {
   const kept: Span[] = [];
   let left = columns;
   for (const { text, style } of row) {

@@ -55,7 +55,7 @@ function builtin({ snapshot, branch, vimMode, questions }: StatusFacts): Line {
 }
 
 /** Text with colours of a program: SGR sequences become styles, everything else that controls is dropped. */
-export function parseSgr(text: string): Line {
+function parseSgr(text: string): Line {
   const spans: Span[] = [];
   let style: string | undefined;
   // The terminator of a hyperlink and the sequences that are not colours go first.
