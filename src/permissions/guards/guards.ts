@@ -7,10 +7,9 @@ import { manyNamedAmong, type PathSpellings } from '../paths/paths.js';
 import { hasPathRules, restrictingPath } from '../rules/list.js';
 import { findRestriction, needsShell } from '../rules/match.js';
 import type { RestrictionMatch } from '../rules/rule.js';
-import { removals } from '../shell/effects/uses.js';
-import type { ShellWord } from '../shell/model.js';
+import { criticalRemoval } from './critical-removals.js';
 import { expectedEffect } from './effects.js';
-import { isCriticalPath, protectedPart, staysClosed } from './protected-paths.js';
+import { protectedPart, staysClosed } from './protected-paths.js';
 
 /** fail-closed: what takes too many steps to judge is asked about, deny rules or not. */
 function guard(name: string, onFailure: Guard['onFailure'], decide: Guard['decide']): Guard {
@@ -159,34 +158,12 @@ function spelledAs(path: string): PathSpellings {
 const PROTECTED = 'protected path that other programs run or trust';
 
 const criticalRemovals = guard(ASKS_PERSON.criticalRemovals, 'ask', async (view) => {
-  const { cwd, roots } = view.call.workspace;
-  const place = { cwd, roots, home: view.home };
-  for (const command of (await view.shell())?.commands ?? []) {
-    for (const words of command.views) {
-      for (const word of removals(words)) {
-        for (const directory of command.directories ?? (await anyPlaces(word, words, view))) {
-          if (await isCriticalWord(word, directory, { view, place })) {
-            const reason = `it removes ${word.raw}, which holds everything else`;
-            return { decision: 'ask', reason, source: 'critical path' };
-          }
-        }
-      }
-    }
-  }
-  return NOTHING;
+  if (view.call.subject.command === undefined) return NOTHING;
+  const removed = await criticalRemoval(view);
+  if (removed === undefined) return NOTHING;
+  const reason = `it removes ${removed}, which holds everything else`;
+  return { decision: 'ask', reason, source: 'critical path' };
 });
-
-/** Where a command may be whose directory is not known; the root only where it removes one that is there. */
-async function anyPlaces(
-  { value }: ShellWord,
-  words: readonly ShellWord[],
-  { call, home, judge }: CallView,
-): Promise<readonly string[]> {
-  const [top = ''] = value.split('/', 1);
-  const isWhole = words.some((word) => /^-[a-zA-Z]*[rR]|^--r/.test(word.value));
-  const found = isWhole && top !== '' && (await judge.disk.lstat(`/${top}`).catch(() => 'unseen'));
-  return found ? [call.workspace.cwd, home, '/'] : [call.workspace.cwd, home];
-}
 
 const planMode = guard(ASKS_PERSON.planMode, 'ask', async ({ mode, call: { tool } }) => {
   if (STANCES[mode][tool.kind] !== 'hold') return NOTHING;
@@ -211,33 +188,6 @@ export const STANDARD_GUARDS: readonly Guard[] = [
   guard('effect rules', 'deny', expectedEffect),
   needsPerson,
 ];
-
-async function isCriticalWord(
-  word: ShellWord,
-  directory: string,
-  { view, place }: { view: CallView; place: Parameters<typeof isCriticalPath>[1] },
-): Promise<boolean> {
-  // `$DIR/` and `$DIR/*` are the root when the variable is empty.
-  if (!word.literal) return /^"?\$\{?\w+\}?[/"*]*$/.test(word.raw) && word.raw.includes('/');
-  const isCritical = (path: PathSpellings): boolean => isCriticalPath(path, place);
-  if (word.pattern === undefined) {
-    return (await view.judge.spellFrom(directory, word.value)).some(isCritical);
-  }
-  // A wildcard directly below such a place empties it.
-  const above = word.value.slice(0, word.value.lastIndexOf('/') + 1);
-  const spelled = await view.judge.spellFrom(directory, above === '' ? '.' : above);
-  if (!spelled.some(isCritical)) return false;
-  const { home } = place;
-  const isNarrow =
-    /\w{2}/.test(word.value.slice(above.length).replace(/\[[^\]]*\]?/g, '')) &&
-    !spelled.some((path) => isCriticalPath(path, { cwd: home, home, roots: [] }));
-  // In a working directory a part of a name chooses some files, and those are looked at.
-  const chosen = isNarrow ? await view.judge.expand(directory, word.pattern) : undefined;
-  if (chosen === undefined) return true;
-  return (await Promise.all(chosen.map(async (path) => await view.judge.spell(path)))).some(
-    isCritical,
-  );
-}
 
 /**
  * Asks before a file of settings is written that lies somewhere else than settings usually do, in the
