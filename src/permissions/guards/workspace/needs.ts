@@ -1,4 +1,5 @@
-import { dirname, isInside, join, resolve } from '../../../platform/fs/paths.js';
+import { dirname, isInside, join, nearestRepository, resolve } from '../../../platform/fs/paths.js';
+import { bareRepository } from '../../git/config.js';
 import { overwrittenBy } from '../../paths/copies.js';
 import { linksStay, type PathSpellings } from '../../paths/paths.js';
 import { ALONE } from '../../shell/effects/program.js';
@@ -93,7 +94,11 @@ async function* needsOfView(words: Words, command: SimpleCommand, line: Line): N
   const looks = looksOf(words);
   if (programOf(words) === 'git') {
     yield* needsOfGit(words, command, line);
-    if (looks !== undefined) return;
+    if (looks !== undefined) {
+      // Of two paths of which one lies elsewhere, diff compares the files.
+      yield* needsOfLooks(looks, command, line);
+      return;
+    }
     const paths = textlessOperands(readGit(words).rest).flatMap(pathCandidates);
     yield { access: 'write', paths, patterns: patternsOf(words) };
   } else if (looks === undefined) yield* needsOfWriter(words, command, line);
@@ -169,6 +174,8 @@ async function* needsOfGit(words: Words, command: SimpleCommand, line: Line): Ne
   const problem = gitProblem(words, { whole: fence.isolation !== undefined });
   if (problem !== undefined) yield `${problem}; run git in ${fence.workspace} without it`;
   const { name, rest, moves } = readGit(words);
+  const bare = await bareProblem(command.directories ?? [], moves, line);
+  if (bare !== undefined) yield unreadable(bare);
   const pushed = name === 'push' && (await pushProblem(rest, { fence, judge: view.judge }));
   if (pushed) yield pushed;
   let from = command.directories;
@@ -176,6 +183,20 @@ async function* needsOfGit(words: Words, command: SimpleCommand, line: Line): Ne
     yield { access: 'write', paths: [move], from };
     from = from?.map((directory) => resolve(directory, move));
   }
+}
+
+/** fail-closed: a repository without a working tree of its own may name any directory for one. */
+async function bareProblem(
+  directories: readonly string[],
+  moves: readonly string[],
+  { view }: Line,
+): Promise<string | undefined> {
+  for (const directory of directories) {
+    const { real } = await view.judge.spell(resolve(directory, ...moves));
+    const found = await bareRepository(view.judge.disk, real, nearestRepository(real));
+    if (found !== undefined) return `${found} is a repository without a working tree`;
+  }
+  return undefined;
 }
 
 async function* needsOfWriter(words: Words, command: SimpleCommand, line: Line): Needs {
