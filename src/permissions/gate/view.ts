@@ -283,12 +283,17 @@ interface PatternUse {
 }
 
 /** Wildcards name files to read, and to write where the command writes its operands or stands behind `>`. */
-function patternsIn({ words, redirections }: SimpleCommand): readonly PatternUse[] {
+function patternsIn({ views, redirections }: SimpleCommand): readonly PatternUse[] {
   const found: PatternUse[] = [];
-  for (const { pattern, value } of words) {
-    if (pattern === undefined) continue;
-    const writes = possibleFileUse(words).writes.includes(value);
-    found.push({ pattern, accesses: writes ? ['read', 'write'] : ['read'] });
+  const seen = new Set<ShellWord>();
+  for (const words of views) {
+    for (const word of words) {
+      const { pattern, value } = word;
+      if (pattern === undefined || seen.has(word)) continue;
+      seen.add(word);
+      const writes = possibleFileUse(words).writes.includes(value);
+      found.push({ pattern, accesses: writes ? ['read', 'write'] : ['read'] });
+    }
   }
   for (const { access, target } of redirections) {
     if (access === 'none' || target?.pattern === undefined) continue;

@@ -153,7 +153,7 @@ async function commonDirectory(fs: ConfigFileSystem, own: string): Promise<strin
 }
 
 /** Git takes a directory with this content for a repository, whatever it is called. */
-async function bareRepository(
+export async function bareRepository(
   fs: ConfigFileSystem,
   start: string,
   root: string | undefined,

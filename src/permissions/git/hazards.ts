@@ -1,16 +1,8 @@
-import { isGiven, optionTable } from '../shell/effects/options.js';
+import { isGiven } from '../shell/effects/options.js';
 import { uncoveredOptions } from '../shell/effects/program.js';
 import type { ShellWord } from '../shell/model.js';
 import { namingOptions } from '../shell/runners/naming-options.js';
-import { gitCall } from './subcommands.js';
-
-/** Options with which git runs a program, writes a file or leaves its place; their abbreviations count too. */
-const OPTIONS =
-  optionTable(`config-env exec-path git-dir work-tree namespace output ext-diff textconv
-  open-files-in-pager upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd
-  to-cmd cc-cmd header-cmd smtp-server strategy tree-filter index-filter msg-filter env-filter
-  commit-filter parent-filter
-      unsafe-paths expire-to filter-to object-dir export-marks`);
+import { gitCall, HAZARDOUS_OPTIONS } from './subcommands.js';
 
 /** Options in front of a subcommand that take no value and change nothing. */
 const LEADING =
@@ -30,7 +22,7 @@ export function gitHazards(words: readonly ShellWord[]): readonly string[] {
     (value) =>
       /(^|=)ext::/i.test(value) ||
       RUNS.test(`${name} ${value}`) ||
-      isGiven(value, OPTIONS) ||
+      isGiven(value, HAZARDOUS_OPTIONS) ||
       (row.startsBy !== undefined && isGiven(value, row.startsBy)),
   );
   const unlisted = row.looks === undefined ? [] : uncoveredOptions(row.looks, rest);

@@ -15,6 +15,7 @@ import { matches, segmentTokens } from '../rules/wildcard.js';
 import type { CommandContext } from '../shell/effects/recursion.js';
 import type { TreeUse } from '../shell/effects/trees.js';
 import type { ShellWord } from '../shell/model.js';
+import { bareRepository } from './config.js';
 import type { GitUse, TrackedUse } from './takes.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './tracked.js';
 
@@ -72,6 +73,14 @@ async function restrictingIn(
   place: TreePlace,
 ): Promise<Match> {
   const { directory, root } = repository;
+  const { judge } = place.view;
+  const [first] = pathRulesIn(place.rules);
+  const { real } = await judge.spell(directory);
+  if (first !== undefined && (await bareRepository(judge.disk, real, root)) !== undefined) {
+    // fail-closed: what its names stand for is no file beside them.
+    const detail = 'git runs in a repository without a working tree';
+    return { rule: first.rule, sure: 'maybe', detail };
+  }
   const leaves = use.outside.some(
     ({ start }) => start.literal && !isInside(resolve(directory, start.value), root),
   );
@@ -156,33 +165,37 @@ interface Operands {
 
 /** What is in front of `--` is a path where there is such a path: git takes it for nothing else then. */
 async function operandsOf(
-  { open, paths, scope, openAreRevisions = false }: TrackedUse,
+  { open, paths, scope, openAreRevisions = false, openNarrows = true }: TrackedUse,
   { directory, root }: Repository,
   { view }: TreePlace,
 ): Promise<Operands> {
   const revisions: string[] = [];
   const objects: string[] = [];
   const found: string[] = paths.map(({ value, literal }) => (literal ? value : '.'));
-  const fromTop: string[] = [];
+  /** Those that may be something else, too. */
+  const unsure: string[] = [];
+  const add = (path: string): void => {
+    (openNarrows ? found : unsure).push(path);
+  };
   for (const word of open) {
     const named = objectPaths(word);
     // Where there is no such object, git takes a word with wildcards for a path.
-    if (named.length > 0 && /[*?[\\]/.test(word.value)) found.push(word.value.replace(/^:/, ''));
+    if (named.length > 0 && /[*?[\\]/.test(word.value)) add(word.value.replace(/^:/, ''));
     if (named.length > 0) objects.push(...named.map((one) => fromRoot(one, { directory, root })));
     else if (!word.literal) revisions.push(word.raw);
     else if (openAreRevisions) revisions.push(word.value);
-    else if (/^:[!^(]/.test(word.value)) found.push(word.value);
+    else if (/^:[!^(]/.test(word.value)) add(word.value);
     // No name of a revision has a wildcard.
-    else if (/^[^{]*[*?[\\]/.test(word.value)) found.push(word.value);
+    else if (/^[^{]*[*?[\\]/.test(word.value)) add(word.value);
     else if (word.value.startsWith(':/')) {
       // A revision by its message in the first place, and a path where there is no such message.
       revisions.push(word.value);
-      fromTop.push(word.value);
-    } else if (await isThere(resolve(directory, word.value), view)) found.push(word.value);
+      unsure.push(word.value);
+    } else if (await isThere(resolve(directory, word.value), view)) add(word.value);
     else revisions.push(word.value);
   }
   // Alone in front of everything it may be the revision: then it narrows nothing down.
-  if (found.length > 0 || scope === 'named') found.push(...fromTop);
+  if (found.length > 0 || scope === 'named') found.push(...unsure);
   return { revisions, objects, paths: found };
 }
 

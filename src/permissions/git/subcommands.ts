@@ -163,16 +163,17 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
     names: true,
   },
   whatchanged: { takes: takes.listed, keepsTree: true },
-  difftool: { takes: takes.everything, startsBy: optionTable('-x') },
+  difftool: { takes: takes.everything, startsBy: optionTable('-x:shell') },
   'diff-index': { takes: takes.listed, keepsTree: true },
   'diff-files': { takes: takes.listed, keepsTree: true },
-  'format-patch': { takes: takes.everything, keepsTree: true, startsBy: optionTable('-o') },
+  'format-patch': { takes: takes.formatPatch, keepsTree: true, startsBy: optionTable('-o') },
   'range-diff': { takes: takes.everything, keepsTree: true },
   'merge-tree': { takes: takes.everything },
   'fast-export': { takes: takes.everything, unlisted: true },
   'unpack-file': { takes: takes.catFile, unlisted: true },
+  'request-pull': { takes: takes.requestPull, keepsTree: true },
   archive: { takes: takes.archive, keepsTree: true, startsBy: optionTable('-o remote') },
-  grep: { takes: takes.grep, keepsTree: true, startsBy: optionTable('-O') },
+  grep: { takes: takes.grep, keepsTree: true, startsBy: optionTable('-O?shell') },
   clean: { takes: takes.clean, writes: true, wide: true },
   checkout: { takes: takes.checkout, writes: true, wide: true, shared: /^-[a-zA-Z]*B/ },
   'checkout-index': { takes: takes.checkoutIndex, writes: true, wide: true },
@@ -197,13 +198,13 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   // Hooks of a template go into the repository that is there.
   init: { writes: true, also: hooksOfTemplate, keepsTree: true },
   bundle: { writes: true, keepsTree: true },
-  clone: { writes: true, startsBy: optionTable('-uc') },
+  clone: { writes: true, startsBy: optionTable('-u:shell -c') },
   ...same(`interpret-trailers mailinfo merge-file pack-objects`, { writes: true }),
   ...same(`credential-store mailsplit`, { writes: true, unlisted: true }),
   'index-pack': { writes: true, shared: true },
   'fast-import': { writes: true, shared: true, unlisted: true },
   merge: { wide: true, startsBy: optionTable('-s') },
-  rebase: { wide: true, startsBy: optionTable('-xs') },
+  rebase: { wide: true, startsBy: optionTable('-x:shell -s') },
   ...same(`cherry-pick sparse-checkout bisect`, { wide: true }),
   ...same(`filter-branch filter-repo`, { wide: true, shared: true, unlisted: true }),
   push: { keepsTree: true, names: true },
@@ -211,7 +212,7 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
   maintenance: { keepsTree: true, shared: true, unlisted: true },
   help: { keepsTree: true, startsBy: optionTable('-w web') },
   ...same(
-    `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote version var cherry show-branch verify-commit verify-tag request-pull`,
+    `notes fsck update-index write-tree commit-tree hash-object mktree rerere ls-remote version var cherry show-branch verify-commit verify-tag`,
     { keepsTree: true },
   ),
   ...same('replace unpack-objects', { shared: true }),
@@ -225,6 +226,14 @@ const SUBCOMMANDS: Readonly<Record<string, GitSubcommand>> = {
     {},
   ),
 };
+
+/** Options with which git runs a program, writes a file or leaves its place; their abbreviations count too. */
+export const HAZARDOUS_OPTIONS: OptionTable =
+  optionTable(`config-env exec-path git-dir work-tree namespace output ext-diff textconv template no-index contents
+  paginate strategy open-files-in-pager?shell upload-pack:shell receive-pack:shell exec:shell extcmd:shell
+  sendmail-cmd:shell to-cmd:shell cc-cmd:shell header-cmd:shell smtp-server:shell tree-filter:shell
+  index-filter:shell msg-filter:shell env-filter:shell commit-filter:shell parent-filter:shell unsafe-paths
+  expire-to filter-to object-dir export-marks`);
 
 /** Those that run unasked with the options of these rows. */
 export const GIT_LOOKS: Readonly<Record<string, Program>> = Object.fromEntries(

@@ -35,6 +35,8 @@ export interface TrackedUse {
   readonly open: readonly ShellWord[];
   /** A `--` stands behind them: then they are revisions, whatever exists. */
   readonly openAreRevisions?: boolean;
+  /** Unless stated, a path among them leaves out all others. */
+  readonly openNarrows?: boolean;
   readonly paths: readonly ShellWord[];
   /** Without a path: everything, or only what is named in another way. */
   readonly scope: 'all' | 'named';
@@ -63,7 +65,33 @@ export type Takes = (words: readonly ShellWord[]) => Taken | undefined;
 /** A subcommand by its options, and what it takes in with those that were given. */
 function subcommand(options: string, use: (given: GivenOptions) => Taken | undefined): Takes {
   const table = optionTable(options);
-  return (words) => use(parseOptions(words, table));
+  return (words) => {
+    const given = parseOptions(words, table);
+    const taken = use(given);
+    return mayNameValue(words, given) ? withoutNarrowing(taken, given) : taken;
+  };
+}
+
+/** Whether an option that is not in the table may have the next word for its value. */
+function mayNameValue(words: readonly ShellWord[], { unknown }: GivenOptions): boolean {
+  const options = new Set(unknown.flatMap(({ why, word }) => (why === 'option' ? word : [])));
+  return words.some((word, at) => options.has(word) && /^[^-]/.test(words[at + 1]?.value ?? ''));
+}
+
+/** fail-closed: what may be the value of an option is no path that the rest is limited to. */
+function withoutNarrowing(
+  taken: Taken | undefined,
+  { behind = [] }: GivenOptions,
+): Taken | undefined {
+  return {
+    ...taken,
+    tracked: taken?.tracked?.map((use) => ({
+      ...use,
+      open: [...use.open, ...use.paths.filter((word) => !behind.includes(word))],
+      paths: use.paths.filter((word) => behind.includes(word)),
+      openNarrows: false,
+    })),
+  };
 }
 
 const always = (): boolean => true;
@@ -102,7 +130,7 @@ function shared(given: GivenOptions): Pick<TrackedUse, 'open' | 'paths' | 'openA
   };
 }
 
-const HISTORY = `${LOG} -Ol: -X? stdin creation-factor: cover-letter start-number: output-directory:
+const HISTORY = `${LOG} -Olo: -X? stdin creation-factor: cover-letter start-number: output-directory:
   subject-prefix: base:`;
 
 /** What a comparison prints. `byDefault`: lines of files, unless it is told to sum up. */
@@ -126,6 +154,16 @@ export const listed = subcommand(HISTORY, history);
 /** It prints lines of files whatever its options are. */
 export const everything = subcommand(HISTORY, (given) =>
   tracked('read', { ...shared(given), isAll: true }),
+);
+
+/** Of what it writes into mails some options have other values than in a list. */
+export const formatPatch = subcommand(
+  `${HISTORY} -v: cc: to: in-reply-to: add-header: signature: suffix: reroll-count: stdout`,
+  (given) => tracked('read', { ...shared(given), isAll: true }),
+);
+
+export const requestPull = subcommand('-p', (given) =>
+  hasFlag(given, 'p') ? tracked('read', { isAll: true }) : undefined,
 );
 
 export const diff = subcommand(HISTORY, (given) => {
@@ -162,7 +200,7 @@ export const grep = subcommand(
 );
 
 export const archive = subcommand(
-  `-lv -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
+  `-lv -# -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
   worktree-attributes mtime:`,
   ({ operands }) =>
     tracked('read', { open: operands.slice(0, 1), paths: operands.slice(1), isAll: true }),

@@ -17,6 +17,8 @@ interface RestrictedFiles {
   readonly indexMs: number;
 }
 
+/** Looking for the other names of a file that a link or a working tree may stand for. */
+const STEPS_OF_STAND_IN = 10;
 const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 /**
  * The files of a working tree that git keeps and that rules cover. Undefined when git's list cannot be
@@ -25,7 +27,7 @@ const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 export async function restrictedFiles(
   rules: readonly Rule[],
   tree: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
-  { disk: fs, budget }: Pick<PathJudge, 'disk' | 'budget'>,
+  { disk: fs, budget, trees }: Pick<PathJudge, 'disk' | 'budget' | 'trees'>,
 ): Promise<RestrictedFiles | undefined> {
   const [root = '/'] = tree.roots;
   const file = indexOfTree(root);
@@ -35,9 +37,14 @@ export async function restrictedFiles(
   const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
   const files: RestrictedFile[] = [];
   const pathRules: readonly PathRule[] = pathRulesIn(rules);
+  const standIns = tree.roots.some((one) => trees.leadsTo(one));
   const isWhole = readIndex(bytes, (raw, at) => {
     const name = decoded(raw);
-    const rule = coveringRule(pathRules, touchedIn(tree, name), budget);
+    if (standIns) budget.spend(STEPS_OF_STAND_IN);
+    const standsFor = standIns
+      ? tree.roots.flatMap((one) => trees.standsFor(`${one}/${name}`))
+      : [];
+    const rule = coveringRule(pathRules, touchedIn(tree, name, standsFor), budget);
     if (rule !== undefined) files.push({ name, rule, ...indexEntry(bytes, at) });
   });
   return isWhole ? { files, indexMs: stat.mtimeMs } : undefined;
@@ -80,9 +87,10 @@ function indexOfTree(root: string): string | undefined {
 function touchedIn(
   { roots, access }: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
   name: string,
+  standsFor: readonly string[],
 ): readonly TouchedPath[] {
   const [literal = '', ...resolved] = roots.map((root) => `${root}/${name}`);
-  return [{ access, spellings: { literal, real: literal, resolved } }];
+  return [{ access, spellings: { literal, real: literal, resolved, standsFor } }];
 }
 
 function decoded(name: string): string {

@@ -105,7 +105,7 @@ function namesInUnknown(raw: string): readonly string[] {
 
 /** By which code of another language shows that it does more than look. */
 const WRITING =
-  /writ|open\s+\S+\s+[wa]|>|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
+  /writ|open\s+\S+\s+[wa]|>|\|\s*["'`]|\btee\b|(?<!\w)\.log\b|vacuum|append|unlink|remove|rename|copy|mkdir|truncate|symlink|chmod|system|exec|spawn|shell|output|logging|once|attach|backup|save|\bw\b|\bdump|delete|\brm|rmtree|\bcp(Sync)?\b|\b(mv|move|touch|utimes?|subprocess|popen|link|chown|install|replace)|put_contents/i;
 /** By which code shows that it has patterns of files, or commands with such. */
 const GLOBS = /glob|\bDir\b|fnmatch|system|exec|spawn|popen|subprocess|`|<\./i;
 const EDITORS = /^([gr]?vim|r?view|n?vim|vi|vimdiff|ex|ed|emacs)$/;

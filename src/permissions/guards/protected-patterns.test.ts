@@ -75,6 +75,9 @@ describe('code that writes what patterns find', () => {
     `ruby -e 'require "fileutils"; FileUtils.rm_rf(Dir[".claud?"])'`,
     `php -r 'array_map("unlink", glob(".g*/*"));'`,
     `awk 'BEGIN{system("rm .g*/config")}'`,
+    `awk '{print | "tee .git/config"}' a.txt`,
+    `sqlite3 :memory: '.log .git/config'`,
+    `sqlite3 :memory: "vacuum into '.git/config'"`,
   ])('is asked about: %s', async (command) => {
     expect(await rig().bash(command)).toBe('asks');
     expect(await rig('bypassPermissions').bash(command)).toBe('asks');

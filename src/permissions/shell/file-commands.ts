@@ -1,5 +1,5 @@
 import { memoised } from '../../lib/memo.js';
-import { dirname, join } from '../../platform/fs/paths.js';
+import { basename, dirname, join } from '../../platform/fs/paths.js';
 import { gitCall } from '../git/subcommands.js';
 import { withoutBraces } from './braces.js';
 import type { Effect, PathEffect } from './effects/effect.js';
@@ -120,7 +120,19 @@ function writesOf(
     (isOpen && row !== undefined && CHANGES.has(row.operands)) ||
     effects.some(isFound) ||
     editsInPlace(words);
-  return [...written, ...(changesAll ? operands : named), ...outputs];
+  const uploaded =
+    program === 'curl' && rest.some(({ value }) => /^(-[a-zA-Z]*T|--upl)/.test(value))
+      ? rest.flatMap(({ value }) => fileOfUrl(value) ?? [])
+      : [];
+  const kept = rest.flatMap(({ value }) => keptBeside(value, operands));
+  return [...written, ...(changesAll ? operands : named), ...outputs, ...uploaded, ...kept];
+}
+
+/** `-i'old/*'` keeps each file as it was in another directory. */
+function keptBeside(value: string, operands: readonly string[]): readonly string[] {
+  const suffix = /^(?:-[a-zA-Z0-9]*?i|--in-pl[a-z]*=)(.*\/.*)$/s.exec(value)?.[1];
+  if (suffix === undefined) return [];
+  return [dirname(suffix), ...operands.map((name) => suffix.replaceAll('*', basename(name)))];
 }
 
 function isWritten(effect: Effect): effect is PathEffect {

@@ -11,6 +11,9 @@ afterAll(() => project.remove());
 
 /** Each writes below `.git`, by an operand or by an option of its own. */
 const WRITES = [
+  "sed -i'.git/*' s/x/y/ a",
+  "perl -pi'.git/hooks/*' -e s/x/y/ a",
+  'curl -T a file://ROOT/.git/config',
   'tar -xf a.tar .git/config',
   'tar xf a.tar -C .git',
   'tar xfC a.tar .git',
@@ -90,12 +93,13 @@ const WRITES = [
 describe('a file that a program is told to write', () => {
   it.each(WRITES)('is asked about where it is protected: %s', async (command) => {
     const { directory: cwd, home } = project;
-    expect(await gateRig({ cwd, home, mode: 'bypassPermissions' }).bash(command)).not.toBe('runs');
+    const rig = gateRig({ cwd, home, mode: 'bypassPermissions' });
+    expect(await rig.bash(command.replace('ROOT', cwd))).not.toBe('runs');
   });
 
   it.each(WRITES)('is held to rules for its path: %s', async (command) => {
     const { directory: cwd, home } = project;
     const rig = gateRig({ cwd, home, allow: ['Bash'], deny: ['Edit(.git/**)'] });
-    expect(await rig.bash(command)).not.toBe('runs');
+    expect(await rig.bash(command.replace('ROOT', cwd))).not.toBe('runs');
   });
 });

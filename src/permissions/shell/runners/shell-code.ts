@@ -1,5 +1,7 @@
 import { trimEnd } from '../../../lib/text/trim-end.js';
 import { normalise } from '../../../platform/fs/paths.js';
+import { gitCall, HAZARDOUS_OPTIONS } from '../../git/subcommands.js';
+import { optionTable, parseOptions } from '../effects/options.js';
 import { literalWord, nameOf, programOf, type ShellWord, type SimpleCommand } from '../model.js';
 import { factsOfName } from '../programs/index.js';
 
@@ -87,6 +89,8 @@ function substitutionsIn(text: string): readonly string[] {
   return [...found].map(([, bracketed, quoted]) => bracketed ?? quoted ?? '');
 }
 
+const NO_OPTIONS = optionTable('');
+
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */
 export function gitCode(words: readonly ShellWord[]): readonly string[] {
   const stored = words[1]?.value === 'config' ? words.slice(3).map((word) => word.value) : [];
@@ -105,7 +109,12 @@ export function gitCode(words: readonly ShellWord[]): readonly string[] {
       /^ext::(.+)$/is.exec(word.value)?.[1]?.replaceAll('% ', ' ') ??
       [],
   );
-  return [...stored, ...given, ...aliases].map((text) => text.replace(/^!/, ''));
+  const { row, rest } = gitCall(words);
+  const tables = [HAZARDOUS_OPTIONS, row.startsBy ?? NO_OPTIONS];
+  const started = tables.flatMap((table) =>
+    parseOptions(rest, table).values.flatMap(({ kind, value }) => (kind === 'shell' ? value : [])),
+  );
+  return [...stored, ...given, ...aliases, ...started].map((text) => text.replace(/^!/, ''));
 }
 
 /** Builtins evaluate the subscript of a name that they are given; some are given code to run later. */
