@@ -87,7 +87,8 @@ export async function fetchPublic(
   request: FetchRequest,
   deps: PublicFetchDeps = {},
 ): Promise<FetchResult> {
-  const timeoutMs = request.timeoutMs ?? FETCH_TIMEOUT_MS;
+  // Timers take whole milliseconds, and no more than these.
+  const timeoutMs = Math.min(Math.ceil(request.timeoutMs ?? FETCH_TIMEOUT_MS), 2 ** 31 - 1);
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal =
     request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]);
