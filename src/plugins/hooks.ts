@@ -1,5 +1,5 @@
 import { isRecord, own } from '../lib/own.js';
-import { nearest } from '../lib/text/nearest.js';
+import { editDistance, nearest } from '../lib/text/nearest.js';
 import { visible } from '../lib/text/visible.js';
 import { join } from '../platform/fs/paths.js';
 import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
@@ -8,7 +8,7 @@ import { checkHooks } from '../settings/schema/hooks.js';
 import { isComment } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
-import { fatal, type JsonTable } from './files.js';
+import { fatal, type JsonTable, type PluginFiles, readUsualTable } from './files.js';
 import type { PluginHooks } from './plugin.js';
 
 /** Reads the hooks of `hooks/hooks.json` and of the manifest. */
@@ -17,7 +17,8 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
   readonly problems: readonly ConfigProblem[];
 }> {
   const { tables, problems } = await componentTables('hooks', join('hooks', 'hooks.json'), plugin);
-  const found: ConfigProblem[] = [...problems];
+  const isAbsent = tables.length === 0 && problems.length === 0;
+  const found: ConfigProblem[] = [...problems, ...(isAbsent ? await unreadHooks(plugin) : [])];
   const hooks: PluginHooks[] = [];
   for (const table of tables) {
     const events = eventsIn(table);
@@ -26,6 +27,36 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
     hooks.push({ hooks: events, file: table.file, line: table.lineOf(['hooks']) });
   }
   return { hooks, problems: found };
+}
+
+/** fail-closed: hooks in a file with nearly the usual name would never run. */
+async function unreadHooks({ directory, fs }: OpenedPlugin): Promise<readonly ConfigProblem[]> {
+  const problems: ConfigProblem[] = [];
+  for (const name of await nearNames(directory, fs)) {
+    const read = await readUsualTable(name, { directory, fs });
+    if (!read.ok) problems.push(read.error);
+    else if (read.value !== undefined && mayHoldHooks(read.value.value)) {
+      const message = 'it holds hooks, and hooks are not read from a file of this name.';
+      problems.push(fatal(read.value, message, 'Rename it to hooks/hooks.json.'));
+    }
+  }
+  return problems;
+}
+
+async function nearNames(directory: string, fs: PluginFiles): Promise<readonly string[]> {
+  const isNear = (name: string, usual: string): boolean =>
+    editDistance(name.toLowerCase(), usual) <= 1;
+  const entries = await fs.list(directory);
+  const found: string[] = [];
+  for (const { name, kind } of entries) {
+    if (isNear(name, 'hooks.json') || isNear(name, 'plugin.json')) found.push(name);
+    if (kind !== 'directory' || !isNear(name, 'hooks')) continue;
+    const inside = await fs.list(join(directory, name));
+    found.push(
+      ...inside.flatMap((one) => (isNear(one.name, 'hooks.json') ? join(name, one.name) : [])),
+    );
+  }
+  return found;
 }
 
 /** Files wrap events in `{ "description": …, "hooks": { … } }`; a manifest has the events themselves. */

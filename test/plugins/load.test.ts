@@ -204,6 +204,13 @@ describe('a plugin', () => {
       { [MANIFEST]: '{"name":"a","hook":{}}' },
       /there is no field `hook`/,
     ],
+    ...['hooks/hook.json', 'hooks/Hooks.json', 'hook/hooks.json', 'hooks.json', 'plugin.json'].map(
+      (name): [string, ProjectFiles, RegExp] => [
+        `guards in ${name}`,
+        { [`kit/${name}`]: { json: { hooks: { PreToolUse: [guardOf('Bash')] } } } },
+        /it holds hooks, and hooks are not read from a file of this name/,
+      ],
+    ),
     [
       'skills that are a file',
       { [MANIFEST]: '{"name":"a","skills":"./x.md"}', 'kit/x.md': '' },
