@@ -23,7 +23,7 @@ export interface LoadSettingsOptions
   extends SettingsPlaces,
     Pick<EffectiveContext, 'env'>,
     CheckOptions {
-  /** Earlier file contents that replace all current files except the administrator's. */
+  /** Earlier contents that replace the present ones: all but the administrator's, and a command line's that they lack. */
   readonly kept?: readonly SettingsFile[];
 }
 
@@ -60,9 +60,14 @@ function withKept(
   kept: readonly SettingsFile[] | undefined,
 ): readonly SettingsFile[] {
   if (kept === undefined) return read;
-  const isManaged = ({ source }: SettingsFile): boolean => source === 'managed';
-  return [...read.filter(isManaged), ...kept.filter((file) => !isManaged(file))];
+  const hasFlag = kept.some(({ source }) => source === 'cli');
+  return STRONGEST_FIRST.flatMap((source) => {
+    const isPresent = source === 'managed' || (source === 'cli' && !hasFlag);
+    return (isPresent ? read : kept).filter((file) => file.source === source);
+  });
 }
+
+const STRONGEST_FIRST = ['managed', 'sdk', 'cli', 'local', 'project', 'user'] as const;
 
 /** The directory of managed settings on this platform. */
 export function managedSettingsDirectory(platform: string): string {

@@ -23,9 +23,10 @@ async function open(
   project = makeTempProject({ files: { '.claude/settings.json': deny('A') } });
   const news: SessionNews[] = [];
   const applied: EffectiveSettings[] = [];
-  const load = (kept?: readonly SettingsFile[]) =>
+  const load = (kept?: readonly SettingsFile[], flagSettings?: string) =>
     loadSettings({
       kept,
+      flagSettings,
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: path.join(project.home, '.claude'),
@@ -37,7 +38,7 @@ async function open(
   const problem: ConfigProblem = { severity: 'fatal', message: 'no.', remedy: '' };
   const live = watchSettings((await load()).settings, {
     fs: nodeFileSystem,
-    load: ({ kept }) => load(kept),
+    load: ({ kept, flag }) => load(kept, flag),
     apply(settings) {
       if (options.rejects === true) return [problem];
       applied.push(settings);
@@ -163,9 +164,10 @@ async function openWithHooks() {
   const first = JSON.stringify({ hooks: { ConfigChange: [group] } });
   project = makeTempProject({ home: { '.claude/settings.json': first } });
   const write = (name: string) => (content: object) => project.write(name, JSON.stringify(content));
-  const load = (kept?: readonly SettingsFile[]) =>
+  const load = (kept?: readonly SettingsFile[], flagSettings?: string) =>
     loadSettings({
       kept,
+      flagSettings,
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: path.join(project.home, '.claude'),
@@ -176,7 +178,7 @@ async function openWithHooks() {
     });
   const live = watchSettings((await load()).settings, {
     fs: nodeFileSystem,
-    load: ({ kept }) => load(kept),
+    load: ({ kept, flag }) => load(kept, flag),
     apply: () => [],
     veto: async () => 'a hook says no',
     emit: () => undefined,
@@ -188,3 +190,34 @@ async function openWithHooks() {
     managed: write('../managed/managed-settings.json'),
   };
 }
+
+describe('settings that a host gives', () => {
+  it('put no changed file in force, which waits for the hooks that guard it', async () => {
+    const { live, rules } = await open({ veto: () => 'NO' });
+    project.write('.claude/settings.json', deny());
+    project.write('.claude/settings.local.json', deny('L'));
+    const given = { permissions: { deny: ['G'] } };
+    expect(await live.give(given)).toBeUndefined();
+    expect(rules()).toEqual(['G', 'A']);
+    await live.refresh();
+    expect(rules()).toEqual(['G', 'A']);
+    expect(await live.give({ permissions: null })).toBeUndefined();
+    expect(rules()).toEqual(['A']);
+  });
+
+  it('take nothing of a file that changed in the meantime', async () => {
+    const { live, rules } = await open();
+    project.write('.claude/settings.json', deny('B'));
+    expect(await live.give({ permissions: { deny: ['G'] } })).toBeUndefined();
+    expect(rules()).toEqual(['G', 'A']);
+    await live.refresh();
+    expect(rules()).toEqual(['G', 'B']);
+  });
+
+  it('stand beside what an administrator changed', async () => {
+    const { live, rules } = await open({ veto: () => 'NO' });
+    project.write('../managed/managed-settings.json', deny('M'));
+    expect(await live.give({ permissions: { deny: ['G'] } })).toBeUndefined();
+    expect(rules()).toEqual(['M', 'G', 'A']);
+  });
+});

@@ -84,7 +84,9 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     const before = current.files.find(({ source }) => source === 'cli')?.content;
     const wanted = Object.entries({ ...(isRecord(before) ? before : {}), ...changes });
     const given = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
-    const loaded = await deps.load({ flag: given });
+    // fail-closed: files that changed since wait for `refresh`, which asks the hooks that guard them.
+    const kept = current.files.filter(({ source }) => source !== 'cli');
+    const loaded = await deps.load({ flag: given, kept });
     // fail-closed: the caller can correct its input, so any problem rejects it.
     const wrong = loaded.problems.filter(
       ({ severity, source }) => severity === 'fatal' || (source === 'cli' && severity !== 'note'),
@@ -93,8 +95,6 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     if (refused.length > 0) return refused.map(describeProblem).join('\n');
     flag = given;
     current = loaded.settings;
-    looked = loaded.settings.places;
-    broken = [];
     return undefined;
   };
 
