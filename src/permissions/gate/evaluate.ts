@@ -62,7 +62,10 @@ interface Evaluation {
   readonly trace: readonly TraceStep[];
 }
 
-export type EvaluatedCall = Evaluation & Progress;
+export interface EvaluatedCall extends Evaluation, Progress {
+  /** The call under the mode and rules in force now; undefined where they are the same. Hooks are not asked again. */
+  renewed(): Promise<EvaluatedCall | undefined>;
+}
 
 export type Evaluate = (
   call: GateCall,
@@ -85,8 +88,18 @@ export function createEvaluate(gate: GateDeps): Evaluate {
       clock,
       answered,
     };
-    const { view, outcome, trace } = await evaluateUntilStable(gate, examined.view, pipeline);
-    return { view, outcome, trace: [...examined.trace, ...trace], contexts, agentContext };
+    const evaluate = async (
+      start: CallView,
+      before: readonly TraceStep[],
+    ): Promise<EvaluatedCall> => {
+      const { view, outcome, trace } = await evaluateUntilStable(gate, start, pipeline);
+      const renewed = async () => {
+        const now = await ifUnchanged(gate, view);
+        return now === view ? undefined : await evaluate(now, []);
+      };
+      return { view, outcome, trace: [...before, ...trace], contexts, agentContext, renewed };
+    };
+    return await evaluate(examined.view, examined.trace);
   };
 }
 

@@ -1,9 +1,10 @@
 import { suggestFor } from '../grants/suggest.js';
 import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
-import { commandToRun, type Finding, unrendered } from './guard.js';
+import { commandToRun, unrendered } from './guard.js';
 import { takePermitIssuer } from './permit.js';
-import { fixedCall, withInput } from './precheck.js';
-import { createQuestions, isAnswered, type PutQuestion, refusalText } from './questions.js';
+import { fixedCall } from './precheck.js';
+import { createQuestions, type PutQuestion, refusalText } from './questions.js';
+import { type Passed, rejudge, underRulesNow } from './rejudge.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Allowing, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
 
@@ -71,15 +72,10 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const passed = { ...judged, trace: steps, ...ending, question: finding };
   const isSame =
     updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input);
-  const final = isSame ? passed : await rejudge(state, passed, updatedInput);
+  const final = isSame
+    ? await underRulesNow(judged, passed)
+    : await rejudge(state.evaluate, passed, updatedInput);
   return 'kind' in final ? final : conclude(state, final, given);
-}
-
-/** A call that an answer lets through, with what holds it back whenever it comes. */
-interface Passed extends Progress, Allowing {
-  readonly held: string | undefined;
-  /** What was asked about. */
-  readonly question?: Finding | undefined;
 }
 
 /** What else the answer says takes effect before the call runs. */
@@ -94,37 +90,6 @@ async function conclude(
   if (kept?.refused === undefined) return allow(progress, passed);
   const message = `${view.call.tool.name} was refused: ${kept.refused}.`;
   return refuse(progress, { by, reason: kept.refused, message });
-}
-
-/** An answer's own input is new input: judged like the first, without a second question. */
-async function rejudge(
-  state: GateState,
-  before: Passed,
-  wanted: Readonly<Record<string, unknown>>,
-): Promise<Passed | GateVerdict> {
-  const { call } = before.view;
-  const renewed = await withInput(call, wanted);
-  if ('invalid' in renewed) {
-    const reason = `the input that came with the answer is not valid: ${renewed.invalid}`;
-    const message = `${call.tool.name}: ${reason}.`;
-    return refuse(before, { by: 'input check', reason, message });
-  }
-  const again = await state.evaluate(renewed, { rewritten: true });
-  const { view, outcome } = again;
-  const trace = [...before.trace, ...again.trace];
-  const progress = { view, trace, ...joinHookContext(before, again) };
-  if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
-    const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
-    return { ...before, ...progress, reason: 'allowed when asked, with new input', held };
-  }
-  const { finding, by } = outcome;
-  const held = 'the input that came with the answer is held back';
-  const { reason = by, reasonForModel, stop } = finding;
-  const message =
-    finding.decision === 'deny'
-      ? refusalText(call.tool.name, finding)
-      : `${call.tool.name}: ${held}: ${reasonForModel ?? reason}.`;
-  return refuse(progress, { by, reason: `${held}: ${reason}`, reasonForModel, message, stop });
 }
 
 async function allow(

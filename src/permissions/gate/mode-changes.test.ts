@@ -136,3 +136,87 @@ describe('rules that change while a guard waits', () => {
     expect(verdict).toMatchObject({ kind: 'refused', receipt: { decidedBy: 'deny rules' } });
   });
 });
+
+describe('rules and modes that change while a question is open', () => {
+  interface Standing {
+    readonly mode?: PermissionMode;
+    readonly deny?: readonly string[];
+    readonly ask?: readonly string[];
+    readonly allow?: readonly string[];
+  }
+  const parse = ({ deny = [], ask = [], allow = [] }: Standing) =>
+    parseRules(
+      { allow: allow.map(sourced), ask: ask.map(sourced), deny: deny.map(sourced) },
+      { cwd: project.directory, home: project.home },
+    ).rules;
+
+  async function answered(before: Standing, after: Standing) {
+    let [mode, rules] = [before.mode ?? 'default', parse(before)];
+    let [asked, hooks] = [0, 0];
+    const gate = createGate({
+      fs: nodeFileSystem,
+      home: project.home,
+      clock: { monotonic: () => 0 },
+      mode: () => mode,
+      rules: () => rules,
+      asker: () => async () => {
+        asked += 1;
+        [mode, rules] = [after.mode ?? 'default', parse(after)];
+        return { behavior: 'allow' };
+      },
+      precheck: async (view) => {
+        hooks += 1;
+        return { view, trace: [] };
+      },
+    });
+    const tool = standIn('Write');
+    const input = { file_path: project.at('n.txt'), content: 'new\n' };
+    const { directory: cwd } = project;
+    const workspace = { cwd, roots: [cwd], setCwd: () => undefined };
+    const verdict = await gate({
+      toolUseId: 'call-1',
+      tool,
+      input,
+      subject: tool.subject(input, workspace),
+      agent: MAIN_AGENT,
+      workspace,
+      signal: new AbortController().signal,
+    });
+    expect([asked, hooks]).toEqual([1, 1]);
+    return verdict;
+  }
+
+  it.each<[string, Standing, Standing, string]>([
+    ['a deny rule came', {}, { deny: ['Write(n.txt)'] }, 'refused'],
+    ['an ask rule came', {}, { ask: ['Write(n.txt)'] }, 'refused'],
+    ['plan mode came', {}, { mode: 'plan' }, 'refused'],
+    ['nothing changed', {}, {}, 'allowed'],
+    ['another rule came', {}, { deny: ['Write(other.txt)'] }, 'allowed'],
+    ['a wider mode came', {}, { mode: 'acceptEdits' }, 'allowed'],
+    [
+      'the rule that asked stayed',
+      { ask: ['Write'] },
+      { ask: ['Write'], allow: ['Read'] },
+      'allowed',
+    ],
+    [
+      'plan mode, which asked, stayed',
+      { mode: 'plan' },
+      { mode: 'plan', deny: ['Read'] },
+      'allowed',
+    ],
+    ['plan mode, which asked, ended', { mode: 'plan' }, {}, 'allowed'],
+  ])('%s: a yes is %3$s', async (_what, before, after, kind) => {
+    expect((await answered(before, after)).kind).toBe(kind);
+  });
+
+  it('say in the receipt what holds the call', async () => {
+    expect(await answered({}, { deny: ['Write(n.txt)'] })).toMatchObject({
+      receipt: {
+        decidedBy: 'deny rules',
+        reason: expect.stringContaining('changed while the question was open'),
+      },
+      message: expect.stringContaining('denied by permission rule Write(n.txt)'),
+    });
+  });
+});
