@@ -1,27 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingSource } from '../../lib/sourced.js';
-import type { PermissionUpdate } from '../../protocol/permissions.js';
+import type { PermissionMode, PermissionUpdate } from '../../protocol/permissions.js';
 import { withinReach } from './permission-request.js';
 
 const rules = [{ toolName: 'Bash', ruleContent: 'touch *' }];
 const add = { type: 'addRules', rules, behavior: 'allow' } as const;
 const remove = { type: 'removeRules', rules } as const;
 const replace = { type: 'replaceRules', rules } as const;
-const mode = (name: 'plan' | 'bypassPermissions') => ({ type: 'setMode', mode: name }) as const;
+const mode = (name: PermissionMode) => ({ type: 'setMode', mode: name }) as const;
 const [session, user, local] = [
   { destination: 'session' },
   { destination: 'userSettings' },
   { destination: 'localSettings' },
 ] as const;
 
-const hook = (source: SettingSource) =>
-  ({ source, handler: { type: 'command', command: 'x' } }) as const;
-function kept(source: SettingSource, update: PermissionUpdate): boolean {
+const hook = (source: SettingSource, judgedIn: PermissionMode = 'default') =>
+  ({ source, mode: judgedIn, handler: { type: 'command', command: 'x' } }) as const;
+function kept(source: SettingSource, update: PermissionUpdate, judgedIn?: PermissionMode): boolean {
   const before = {
     behavior: 'allow',
     updatedPermissions: [update, { ...add, ...session }],
   } as const;
-  const { answer, refused } = withinReach(hook(source), before);
+  const { answer, refused } = withinReach(hook(source, judgedIn), before);
   const left = answer?.behavior === 'allow' ? answer.updatedPermissions : undefined;
   expect(left?.at(-1)).toEqual({ ...add, ...session });
   expect(refused.length + (left?.length ?? 0)).toBe(2);
@@ -52,6 +52,22 @@ describe('what the yes of a hook may change besides', () => {
     expect(all.filter((source) => kept(source, update))).toEqual(expected);
   });
 
+  it.each<[PermissionMode, PermissionMode, readonly SettingSource[]]>([
+    ['plan', 'default', []],
+    ['plan', 'dontAsk', []],
+    ['plan', 'acceptEdits', []],
+    ['plan', 'plan', ['user', 'project']],
+    ['dontAsk', 'default', ['user']],
+    ['default', 'dontAsk', ['user', 'project']],
+    ['default', 'acceptEdits', ['user']],
+    ['acceptEdits', 'acceptEdits', ['user']],
+    ['acceptEdits', 'default', ['user', 'project']],
+  ])('is, in mode %s, mode %s for hooks of %j', (before, after, expected) => {
+    const update = { ...mode(after), ...session };
+    const all = ['user', 'project'] as const;
+    expect(all.filter((source) => kept(source, update, before))).toEqual(expected);
+  });
+
   it('is for one call where it would be kept in the settings of somebody else', () => {
     const scope = { what: 'tool', until: 'user' } as const;
     const answer = { behavior: 'allow', scope } as const;
@@ -63,7 +79,7 @@ describe('what the yes of a hook may change besides', () => {
   });
 
   it('is what the user may where it is a callback of the host, and nothing of a no', () => {
-    const host = { source: 'sdk', handler: { type: 'callback', id: 'a' } } as const;
+    const host = { source: 'sdk', mode: 'plan', handler: { type: 'callback', id: 'a' } } as const;
     const updatedPermissions = [{ ...remove, behavior: 'deny', ...user }] as const;
     const answer = { behavior: 'allow', updatedPermissions } as const;
     expect(withinReach(host, answer)).toEqual({ answer, refused: [] });

@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
-import type { SettingSource } from '../../lib/sourced.js';
 import { ASKS_PERSON } from '../../permissions/gate/guard.js';
+import { lowerMode } from '../../permissions/gate/modes.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
 import type {
   AskAnswer,
@@ -138,7 +138,7 @@ async function askHooks(
   const noes: Deny[] = [];
   const yeses: { by: string; answer: Allow }[] = [];
   const trace = reports.flatMap((report) => {
-    const { answer, refused } = withinReach(report.hook, answerOf(report));
+    const { answer, refused } = withinReach({ ...report.hook, mode }, answerOf(report));
     if (answer?.behavior === 'deny') noes.push(answer);
     if (answer?.behavior === 'allow') yeses.push({ by: report.hook.label, answer });
     const reason = answer?.behavior === 'deny' ? answer.message : undefined;
@@ -249,20 +249,25 @@ export function createDenialHooks(dispatch: HookDispatch, deps: PermissionReques
 
 const DENIED = 'PermissionDenied';
 
+/** Whose hook answers, and in which mode the call is judged. */
+interface Reach extends Pick<Hook, 'handler' | 'source'> {
+  readonly mode: PermissionMode;
+}
+
 /**
  * Leaves of a yes what its hook may change beyond the call, and says what it left out: a script takes
  * no restriction away, and one that came with a project writes nothing into its user's settings. A
  * host's callback acts for its user and may do what the user may.
  */
 export function withinReach(
-  { handler, source }: Pick<Hook, 'handler' | 'source'>,
+  { handler, source, mode }: Reach,
   answer: AskAnswer | undefined,
 ): { readonly answer: AskAnswer | undefined; readonly refused: readonly string[] } {
   if (answer?.behavior !== 'allow' || handler.type === 'callback') return { answer, refused: [] };
   const { updatedPermissions = [], scope, ...rest } = answer;
   const refused: string[] = [];
   const kept = updatedPermissions.filter((update) => {
-    const why = beyond(update, source);
+    const why = beyond(update, { source, mode });
     if (why !== undefined) {
       refused.push(`${update.type} (${update.destination}) was left out: ${why}`);
     }
@@ -284,18 +289,25 @@ export function withinReach(
 const NOT_OF_USER = "a hook that is not the user's own changes nothing in the user's settings";
 
 /** fail-closed: why an update is more than the hook may do; undefined when it is not. */
-function beyond(update: PermissionUpdate, source: SettingSource): string | undefined {
+function beyond(
+  update: PermissionUpdate,
+  { source, mode }: Omit<Reach, 'handler'>,
+): string | undefined {
   const { type, destination } = update;
   const isKept = destination !== 'session' && destination !== 'cliArg';
   if (type === 'removeRules' || type === 'replaceRules') {
     if (update.behavior !== 'allow') return `a hook takes no ${update.behavior} rule away`;
     if (type === 'replaceRules' && isKept) return 'a hook replaces rules for this session only';
   }
+  if (type === 'setMode' && mode === 'plan' && update.mode !== 'plan') {
+    return 'a hook does not end plan mode, which waits for a person';
+  }
   if (isOfOwner(source)) return undefined;
   if (destination === 'userSettings') return NOT_OF_USER;
   if (isKept && type !== 'addRules') return `a project's hook only adds rules to its settings`;
   // Its files cannot raise the mode either.
-  const raises = type === 'setMode' && RAISED.has(update.mode);
+  const raises =
+    type === 'setMode' && (RAISED.has(update.mode) || lowerMode(update.mode, mode) !== update.mode);
   return raises ? `a project's hook does not raise the mode to ${update.mode}` : undefined;
 }
 
