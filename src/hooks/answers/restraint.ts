@@ -170,9 +170,21 @@ const VERDICT_WORDS: ReadonlySet<string> = new Set([...YES, ...NO, 'ask', 'cance
 /** A refusal in a guard's own words: `"verdict": "deny"`, `"blocked": true`, `"allowed": false`. */
 export function isHomemadeNo(key: string, value: unknown): boolean {
   const name = folded(key);
-  if (VERDICT_KEYS.has(name)) return false;
+  return !VERDICT_KEYS.has(name) && isNo(name, value);
+}
+
+function isNo(name: string, value: unknown): boolean {
   if (typeof value === 'string') return NO.includes(value.trim().toLowerCase());
   return (value === true && NO.includes(name)) || (value === false && YES.includes(name));
+}
+
+/** Whether an object says no in any words, in a place where it counts or not. */
+export function saysNo(value: unknown): boolean {
+  if (restraintAnywhere(value) !== 'none') return true;
+  if (!isRecord(value)) return false;
+  const { hookSpecificOutput: specific, ok } = value;
+  const fields = [value, isRecord(specific) ? specific : {}].flatMap(Object.entries);
+  return ok === false || fields.some(([key, one]) => isNo(folded(key), one));
 }
 
 function isVerdictValue(value: unknown): boolean {

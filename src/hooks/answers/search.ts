@@ -1,6 +1,7 @@
+import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { type JsonReading, readJsonAt } from '../../settings/files/json.js';
-import { restraintAnywhere, restraintIn } from './restraint.js';
+import { restraintAnywhere, restraintIn, saysNo } from './restraint.js';
 import { unescaped, withoutEscapes } from './text.js';
 
 /** An object that cannot be read counts as a verdict only beside these. `\u` may hide any of them. */
@@ -57,6 +58,23 @@ export function holdsBrokenVerdict(text: string): boolean {
   pieces.push(plain.slice(from));
   // What stood between them parts them, so that no key is made of two halves.
   return BROKEN_KEY.test(pieces.join('{}'));
+}
+
+/** Whether a text holds a verdict, or something like one. */
+export function mayHoldVerdict(text: string): boolean {
+  return holdsVerdict(text) || holdsBrokenVerdict(text) || holdsPlainVerdict(text) || holdsNo(text);
+}
+
+/** `"permissionDecision": "deny"`, `decision=block` or `'continue': False`, in whole, broken and foreign objects. */
+const NO =
+  /(?:decis\w*|behaviou?r)["'`“”\s\\]*[:=]["'`“”\s\\[]*(?:den(?:y|ied)|block|refuse|reject|forbid|declin|ask|defer)|continue["'`“”\s\\]*[:=]["'\s]*false/i;
+
+/** Whether a text says no, although it is no answer that can be read. */
+export function holdsNo(text: string): boolean {
+  const plain = unescaped(withoutEscapes(text.replaceAll('\u0000', '')));
+  if (NO.test(plain)) return true;
+  const parsed = parseJson(plain.trim());
+  return parsed.ok && saysNo(parsed.value);
 }
 
 function isVerdict(value: unknown): boolean {

@@ -9,6 +9,8 @@ import {
   occasion,
   settings,
 } from '../../../test/support/dispatch-rig.js';
+import { readRaw } from '../answers/read.js';
+import type { HookRaw } from '../registry/hook.js';
 import type { CallbackEntry } from '../registry/host-callbacks.js';
 
 const NEVER = new Promise<never>(() => {});
@@ -67,6 +69,34 @@ describe('a hook that gives no verdict', () => {
         ? ''
         : expect.stringMatching(/command "\.\/g" \(.*:1\) failed after .* s \(exit-code: 126\)/),
     );
+  });
+
+  const DENIES =
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}';
+  const late = { kind: 'failed', failure: { cause: 'timeout', message: 'late' } } as const;
+  it.each<[string, HookRaw, boolean]>([
+    ['a no and exit code 127', exits(127, DENIES), true],
+    ['a no and a signal', { ...exits(0, DENIES), signal: 'SIGKILL' } as HookRaw, true],
+    ['a no beside a log', exits(0, `checked\n${DENIES}`), true],
+    ['half a no', exits(0, DENIES.slice(0, -2)), true],
+    ['a no of another event', exits(0, DENIES.replace('PreToolUse', 'PostToolUse')), true],
+    ['a no that is contradicted', exits(0, '{"decision":"block","decision":"approve"}'), true],
+    ['a misspelt no', exits(0, '{"permisionDecision":"deny"}'), true],
+    ['a no as UTF-16', exits(0, [...DENIES].join('\0')), true],
+    ['a no of its own', exits(0, '{"allowed": false}'), true],
+    ['a no as the body of a 403', { ...late, printed: '{"decision":"block"}' }, true],
+    ['a word that is none', { kind: 'value', value: { decision: 'rejected' } }, true],
+    ['nothing', exits(127), false],
+    ['half a yes', exits(0, DENIES.replace('deny', 'allow').slice(0, -2)), false],
+    ['a trace', exits(9, 'Error: blocked by nothing'), false],
+    ['silence', late, false],
+  ])('that may fail and said %s refuses: %s', async (_what, raw, expected) => {
+    const { dispatch } = dispatchRig(guard({ onFailure: 'continue' }), async () => raw, {
+      read: readRaw,
+    });
+    const { reports } = await dispatch.fire('PreToolUse', occasion());
+    expect(reports[0]?.failure).toBeDefined();
+    expect(reports[0]?.refuses === true).toBe(expected);
   });
 
   it('is one that is no hook, which is not run', async () => {

@@ -3,7 +3,8 @@ import { isRecord } from '../../lib/own.js';
 import type { Clock } from '../../platform/clock.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { readRaw } from '../answers/read.js';
-import { mayRedact, replaces, restraintAnywhere } from '../answers/restraint.js';
+import { mayRedact, replaces, saysNo } from '../answers/restraint.js';
+import { holdsNo } from '../answers/search.js';
 import { runsBeside } from '../registry/captured.js';
 import {
   type Hook,
@@ -162,11 +163,26 @@ function refuses(hook: Hook, { cause }: HookFailure, cancelled: boolean, raw?: H
   if (hook.role !== 'gate') return false;
   // fail-closed: it was not waited for long enough to be told a refusal.
   if (cancelled) return true;
-  if (hook.handler.type !== 'callback') return false;
-  // fail-closed: what a host lets pass is an error. Silence, be it of a host that is gone, an answer
-  // to another question and one with a refusal in it are not.
-  if (cause === 'timeout' || cause === 'unavailable' || cause === 'wrong-event') return true;
-  return raw?.kind === 'value' && restraintAnywhere(raw.value) !== 'none';
+  // fail-closed: what a host lets pass is an error. Silence, be it of a host that is gone, and an answer
+  // to another question are not.
+  const isSilent = cause === 'timeout' || cause === 'unavailable' || cause === 'wrong-event';
+  return (hook.handler.type === 'callback' && isSilent) || rawSaysNo(raw);
+}
+
+/** fail-closed: a hook that failed, and had said no before or in words that do not count, has not agreed. */
+function rawSaysNo(raw: HookRaw | undefined): boolean {
+  switch (raw?.kind) {
+    case 'value':
+      return saysNo(raw.value);
+    case 'process':
+      return holdsNo(raw.stdout);
+    case 'text':
+      return holdsNo(raw.text);
+    case 'failed':
+      return holdsNo(raw.printed ?? '');
+    default:
+      return false;
+  }
 }
 
 /** What counts of an answer: nothing of a hook that goes on by itself, no yes of one that may only restrict. */

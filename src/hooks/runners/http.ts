@@ -102,7 +102,7 @@ function readAnswer(answer: FetchResponse | FetchRedirect, leftOut: readonly str
     return failed('http', `the server answered ${status}; redirects are not followed`);
   }
   if (answer.status < 200 || answer.status > 299) {
-    return failed('http', `the server answered ${status}${note}`);
+    return failed('http', `the server answered ${status}${note}`, decode(answer.body));
   }
   const text = decode(answer.body);
   if (text === undefined) return failed('http', `the server answered ${status} with no text`);

@@ -39,6 +39,18 @@ describe('an MCP hook', () => {
     });
   });
 
+  it('gives the one of both in which a verdict stands', async () => {
+    const no = '{"decision":"block"}';
+    const asText = { kind: 'text', text: no };
+    expect(await answering({ text: no, structured: { result: no } })).toEqual(asText);
+    expect(await answering({ text: no, structured: {} })).toEqual(asText);
+    expect(await answering({ text: no, structured: { decision: 'approve' } })).toEqual(asText);
+    const structured = { decision: 'block' };
+    const asValue = { kind: 'value', value: structured };
+    expect(await answering({ text: '{"decision":"approve"}', structured })).toEqual(asValue);
+    expect(await answering({ structured: [structured] })).toMatchObject({ kind: 'value' });
+  });
+
   it('fails without servers, without this server, and when the tool fails or breaks', async () => {
     const run = (deps: McpRunnerDeps) => createMcpRunner(deps)(hookOf(handler), requestOf());
     const unavailable = { kind: 'failed', failure: { cause: 'unavailable' } };

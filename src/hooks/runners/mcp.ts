@@ -1,7 +1,9 @@
 import { isRecord, own } from '../../lib/own.js';
 import type { Result } from '../../lib/result.js';
+import { restraintAnywhere } from '../answers/restraint.js';
+import { mayHoldVerdict } from '../answers/search.js';
 import { attempt, failed } from '../dispatch/timeout.js';
-import type { HookRunner, McpToolHandler } from '../registry/hook.js';
+import type { HookRaw, HookRunner, McpToolHandler } from '../registry/hook.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -34,9 +36,19 @@ export function createMcpRunner(deps: McpRunnerDeps): HookRunner<McpToolHandler>
       if (!answer.ok) return failed('unavailable', answer.error);
       const { text, structured, isError } = answer.value;
       if (isError) return failed('unavailable', `${tool} of "${server}" failed: ${text}`);
-      return isRecord(structured) ? { kind: 'value', value: structured } : { kind: 'text', text };
+      return spoken(text, structured);
     });
   };
+}
+
+/** Many libraries wrap a text as `{"result": text}`, so that the verdict stands in the text alone. */
+function spoken(text: string, structured: unknown): HookRaw {
+  // fail-closed: a no counts in whichever of the two it stands.
+  const isHeld = restraintAnywhere(structured) !== 'none';
+  if (isHeld || (isRecord(structured) && !mayHoldVerdict(text))) {
+    return { kind: 'value', value: structured };
+  }
+  return { kind: 'text', text };
 }
 
 /** Deeper nesting of a hook's input is a mistake. */
