@@ -663,6 +663,29 @@ describe('values of several files', () => {
   });
 });
 
+describe('restrictions that a host cannot give', () => {
+  it.each([
+    [{ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'x' }] }] } }, 'hooks'],
+    [{ permissions: { defaultMode: 'plan' } }, 'permissions.defaultMode'],
+    [{ permissions: { defaultMode: 'dontAsk' } }, 'permissions.defaultMode'],
+  ])('are reported: %j', async (content, path) => {
+    project = makeTempProject();
+    const { problems } = await loadSettings({
+      fs: nodeFileSystem,
+      cwd: project.directory,
+      configDir: project.home,
+      managedDir: project.home,
+      sources: [],
+      trustProject: false,
+      env: {},
+      hostSettings: JSON.stringify(content),
+    });
+    expect(problems).toMatchObject([
+      { severity: 'warning', message: `\`${path}\` has no effect in the settings of a host.` },
+    ]);
+  });
+});
+
 describe('what this version cannot enforce', () => {
   it.each([
     [{ permissions: { blockReadsOutsideWorkingDirectories: true } }, 'fatal'],

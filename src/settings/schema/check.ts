@@ -39,11 +39,32 @@ export function checkFiles(
       return HOOK_SETTINGS.has(name) ? found.map(aboutHooks) : found;
     }),
   ]);
-  const kept = files
-    .map(normalizeLegacyValues)
-    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file) : file));
+  const kept = files.map(normalizeLegacyValues).map((file) => {
+    if (file.source !== 'sdk') return file;
+    const held = onlyRestrictions(file);
+    problems.push(...unheardRestrictions(file, held));
+    return held;
+  });
   return { files: kept, problems };
 }
+
+/** Hooks of a host's settings would run its code, and a mode may also grant: both are dropped, and reported. */
+function unheardRestrictions(file: SettingsFile, held: SettingsFile): readonly ConfigProblem[] {
+  const { permissions } = file.content;
+  const isLowMode = isRecord(permissions) && LOW_MODES.has(permissions.defaultMode);
+  const lost: JsonPath[] = [
+    ...(file.content.hooks !== undefined && held.content.hooks === undefined ? [['hooks']] : []),
+    ...(isLowMode ? [['permissions', 'defaultMode']] : []),
+  ];
+  return lost.map((path) => ({
+    severity: 'warning',
+    ...placeOf(file, path),
+    message: `\`${formatPath(path)}\` has no effect in the settings of a host.`,
+    remedy: 'Register hooks with initialize, and choose the mode with --permission-mode.',
+  }));
+}
+
+const LOW_MODES: ReadonlySet<unknown> = new Set(['plan', 'dontAsk']);
 
 function aboutHooks(problem: ConfigProblem): ConfigProblem {
   return { topic: 'hooks', ...problem };
