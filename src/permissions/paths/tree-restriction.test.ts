@@ -217,6 +217,9 @@ const REFUSED = [
 
 const ASKED = [
   'sort --files0-from=names',
+  'curl -K- <<< url=x',
+  'curl -sKlist',
+  'curl --config list',
   'pushd src; grep -r k',
   'grep -r k "$DIR"',
   'CDPATH=/tmp cd src && grep -r k',

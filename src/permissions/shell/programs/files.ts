@@ -77,7 +77,7 @@ export const FILES: Readonly<Record<string, Program>> = {
     },
   }),
   source: program('', 'read', { facts: { runsAnything: true, builtin: true, steers: true } }),
-  curl: program('-O -oDc:write -w: write-out:', 'read', {
+  curl: program('-O -oDc:write -K:names config:names -w: write-out:', 'read', {
     facts: {
       ...DESTROYS,
       hazards: hazards(
