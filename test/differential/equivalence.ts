@@ -9,8 +9,8 @@ import { generateScript } from './generator.js';
 import { openJail } from './jail.js';
 import { createScratch } from './scratch.js';
 
-/** Messages of the shell quote the text, and `time` prints times. */
-const UNSTEADY_LINE = /^((\/jail\/)?bash: |(real|user|sys)\s|$)/;
+/** Messages of the shell quote the text and count its lines, and `time` prints times. */
+const UNSTEADY_LINE = /^((\/jail\/)?bash: |environment: line \d+: |(real|user|sys)\s|$)/;
 /** This message quotes a function of the text with all its lines. */
 const LONG_MESSAGE = /^bash: line \d+: [\s\S]*?: ambiguous redirect$/gm;
 /** A list of all variables, which have the text itself among them. */

@@ -46,6 +46,9 @@ describe('the canonical form of shell code', () => {
   });
 
   it.each([
+    ['cat {,}~/a', 'quoting'],
+    ['dd {if,of}=~/a', 'quoting'],
+    ['cat ~/{a,b}', 'quoting'],
     ['ls 1<(touch P)', 'ambiguous'],
     ['cat {x}<(touch P)', 'ambiguous'],
     ['ls a<(x)b', 'ambiguous'],

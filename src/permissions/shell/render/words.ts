@@ -33,10 +33,14 @@ export function renderWord(
 ): string {
   const parts = partsOf(word, context);
   const pieces = new Pieces();
+  const hasBraces = parts.some(({ type }) => type === 'BraceExpansion');
   parts.forEach((part, at) => {
     const follower = parts[at + 1];
     if (part.type === 'Literal') {
       const found = unescaped(part.text, part.value);
+      // Of `{,}~/x` bash makes words with the tilde in front.
+      if (hasBraces && /(^|[=:])~/.test(found.plain))
+        refuse('quoting', 'has a tilde beside braces');
       addUnquoted(found, pieces, { isFirst: at === 0, follower, role });
       return;
     }
@@ -158,7 +162,6 @@ function addUnquoted({ text, plain }: Unescaped, pieces: Pieces, about: Unquoted
     .matchAll(prefixes)) {
     const from = start + index;
     if (colon === '' && !isFirst) continue;
-    if (follower?.type === 'BraceExpansion') refuse('quoting', 'has braces behind a tilde');
     if (from + found.length === plain.length && follower !== undefined) continue;
     if (from > at) pieces.literal(text.slice(at, from));
     const slash = behind === '/' ? '/' : '';
