@@ -86,7 +86,13 @@ function commandProblem(spec: string, { kind, tool }: CommandContext): Malformed
       remedy: `Write ${tool}(${text.replace(/:\s*/, ' ')}).`,
     };
   }
-  const isExpression = isRestriction && /^\^|^\/.*\/$|.,$/.test(program);
+  if (isRestriction && /^command=|\*\s*,\s*[\w./-]+ /.test(text)) {
+    return {
+      why: 'it is compared with a command as a whole',
+      remedy: `Write a rule for each command: ${tool}(rm *), ${tool}(mv *).`,
+    };
+  }
+  const isExpression = isRestriction && (/^\^|.,$/.test(program) || /^\/\S*\/$/.test(text));
   if (isExpression || (isPattern && isOddProgram(program))) {
     return {
       why: `no program is called ${program}`,
