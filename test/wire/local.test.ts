@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Frame } from '../../src/server/wire.js';
 import { isResult, wire } from './host.js';
@@ -182,12 +183,14 @@ describe('what hosts look for in frames', () => {
   });
 
   it('a background command is listed while it runs', async () => {
-    const input = { command: 'sleep 0.1', run_in_background: true, description: 'd' };
+    const command = 'until [ -e end ]; do sleep 0.05; done';
+    const input = { command, run_in_background: true, description: 'd' };
     const host = await wire({
       script: [{ tool: 'Bash', input }, 'one', 'two'],
       config: { allowedTools: ['Bash'] },
     });
     await say(host, 'go');
+    writeFileSync(host.project.at('end'), '');
     await host.next(isResult);
     const tasks = ofType(host, 'background_tasks_changed').map((frame) => frame.tasks);
     expect(tasks).toEqual([[expect.objectContaining({ task_type: 'local_bash' })], []]);
