@@ -11,6 +11,8 @@ import { createScratch } from './scratch.js';
 
 /** Messages of the shell quote the text and count its lines, and `time` prints times. */
 const UNSTEADY_LINE = /^((\/jail\/)?bash: |environment: line \d+: |(real|user|sys)\s|$)/;
+/** A message of the shell that the text has put into a file. */
+const LINE_NUMBER = /\b((?:bash|environment): line )\d+/g;
 /** This message quotes a function of the text with all its lines. */
 const LONG_MESSAGE = /^bash: line \d+: [\s\S]*?: ambiguous redirect$/gm;
 /** A list of all variables, which have the text itself among them. */
@@ -57,7 +59,7 @@ export function openEquivalence(): Equivalence {
 
   const observe = async (script: string): Promise<Observation> => {
     const { started, hung, exitCode, output } = await jail.run(script);
-    const files = scratch.contents();
+    const files = JSON.stringify(scratch.contents()).replace(LINE_NUMBER, '$1');
     scratch.restore();
     const programs = started.map((one) => JSON.stringify(one));
     const lines = VARIABLES.test(output)
@@ -68,7 +70,7 @@ export function openEquivalence(): Equivalence {
           .filter((line) => !UNSTEADY_LINE.test(line));
     const isRejected =
       /syntax error|unexpected (EOF|end of file|argument|token)|bad substitution/.test(output);
-    return { programs, files: JSON.stringify(files), exitCode, lines, hung, isRejected };
+    return { programs, files, exitCode, lines, hung, isRejected };
   };
 
   /** Whether both do the same in some of several runs. */

@@ -72,6 +72,7 @@ class Compounds {
       this.#node(node);
       return;
     }
+    if (node.commands.length === 0) refuse('construct', 'has `!` or `time` without a command');
     for (const prefix of node.prefixes) {
       if (prefix.type === 'Negation') this.#writer.add('! ');
       else {

@@ -35,6 +35,7 @@ describe('the canonical form of shell code', () => {
     ['f() { ls; }; f', "f () { 'ls'; }; 'f'"],
     ['[[ -f a && $x == b* ]]', "[[ -f 'a' && ${x} == 'b'* ]]"],
     ['export A=$x; declare -a l=(1 [3]=4)', "export A=${x}; declare -a l=( '1' [3]='4' )"],
+    ['ls ${x}\\\n ${y}', "'ls' ${x} ${y}"],
     ["echo $'a\\tb'", "'echo' 'a\tb'"],
     ['cat <<E\na $x \\$y\nE', "'cat' <<EOF\na ${x} \\$y\nEOF\n"],
     ["cat <<-'E' | wc\n\ta $x\n\tE\nls", "'cat' <<'EOF' | 'wc'\na $x\nEOF\n'ls'"],
@@ -47,6 +48,8 @@ describe('the canonical form of shell code', () => {
 
   it.each([
     ['cat {,}~/a', 'quoting'],
+    ['! ; ls', 'construct'],
+    ['case x in x) ls;!; esac', 'construct'],
     ['dd {if,of}=~/a', 'quoting'],
     ['cat ~/{a,b}', 'quoting'],
     ['ls 1<(touch P)', 'ambiguous'],

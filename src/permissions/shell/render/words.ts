@@ -38,6 +38,8 @@ export function renderWord(
     const follower = parts[at + 1];
     if (part.type === 'Literal') {
       const found = unescaped(part.text, part.value);
+      // A line that goes on leaves no text behind; quotes in its place would be a word.
+      if (found.text === '' && parts.length > 1) return;
       // Of `{,}~/x` bash makes words with the tilde in front.
       if (hasBraces && /(^|[=:])~/.test(found.plain))
         refuse('quoting', 'has a tilde beside braces');
