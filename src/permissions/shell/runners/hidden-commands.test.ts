@@ -28,6 +28,14 @@ describe('a denied program that bash finds and the parser does not', () => {
     expect(await gate.bash(command)).not.toBe('runs');
   });
 
+  it.each(['sh rm a.txt', 'bash -p rm a.txt', 'sh<<<d -p rm'])(
+    'is not run as a script that a shell looks up: %s',
+    async (command) => {
+      expect(await gate.bash(command)).not.toBe('runs');
+      expect(await gate.bash(command.replace('rm', './rm'))).toBe('runs');
+    },
+  );
+
   it.each([
     "((cat <<'E'\nrm a.txt\nE\n) )",
     "(('cat' <<'E'; ls\nrm a.txt\nE\n) )",

@@ -39,6 +39,7 @@ export function disguisesOf(
   views.forEach((view, index) => {
     const code = shellCode(view);
     for (const text of suspectCode(view)) suspects.add(text);
+    if (code.lookedUp !== undefined) suspects.add(canonicalText(code.lookedUp));
     for (const text of code.scripts) (index > 0 && isLaunched ? suspects : scripts).add(text);
     if (index === 0 || !isLaunched) opaque ??= code.opaque;
     opaque ??= hiddenInFound(view, budget);

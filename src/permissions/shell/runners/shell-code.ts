@@ -10,6 +10,8 @@ export interface GivenCode {
   readonly scripts: readonly string[];
   /** Why it is not known what would run. */
   readonly opaque?: string;
+  /** The script and its arguments, where a shell looks it up like a program. */
+  readonly lookedUp?: readonly ShellWord[];
 }
 
 const NO_CODE: GivenCode = { scripts: [] };
@@ -68,7 +70,8 @@ export function codeOfShell(words: readonly ShellWord[]): GivenCode {
   if (isCode) return codeOf(first === undefined ? [] : [first], { joined: false });
   if (readsInput || first === undefined) return FROM_INPUT;
   if (NAMES_INPUT.test(normalise(first.value))) return FROM_INPUT;
-  return first.literal ? NO_CODE : LATER;
+  if (!first.literal) return LATER;
+  return first.value.includes('/') ? NO_CODE : { scripts: [], lookedUp: words.slice(at) };
 }
 
 /** Words that are code, each by itself or all `joined` to one text. */
