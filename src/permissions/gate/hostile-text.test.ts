@@ -21,7 +21,7 @@ afterAll(() => project.remove());
 const DENY = ['./.env', '**/*.pem', '~/.ssh/**', '//etc/**'].map((path) => `Edit(${path})`);
 const READ = ['./.env', '**/*.key', '**/secrets/**', './private/**'].map((path) => `Read(${path})`);
 
-/** What judging a text asks of the disk: as many looks, whatever else this machine is busy with. */
+/** The looks at the disk that judging a text takes, as a count, because time depends on the machine. */
 async function looksFor(command: string): Promise<number> {
   let looks = 0;
   const counted = <A extends readonly unknown[], R>(look: (...args: A) => R) => {

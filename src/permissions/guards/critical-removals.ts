@@ -35,7 +35,7 @@ export async function criticalRemoval(view: CallView): Promise<string | undefine
   return undefined;
 }
 
-/** Whether a text has an `rm -r` of a root, a home or dots, where nobody can tell what a shell makes of it. */
+/** Whether a text has an `rm -r` of a root, a home or dots, of which the text alone does not say what a shell makes. */
 function removesAll(text: string): boolean {
   return text.split(/[;&|\n()`]+/).some((part) => {
     const words = part.split(/[\s"']+/);

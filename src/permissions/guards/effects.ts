@@ -29,7 +29,7 @@ export async function expectedEffect(view: CallView): Promise<Finding> {
     const { text, label } = denied.rule;
     return { decision: 'deny', refusal: 'rule', reason: text, source: label };
   }
-  // fail-closed: where nobody can tell, a person decides.
+  // fail-closed: where the text does not say it, a person decides.
   if (denied !== undefined) return asks(denied);
   const asked = await effectRestriction(view.rules.ask, view);
   if (asked === undefined) return NOTHING;

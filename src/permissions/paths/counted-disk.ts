@@ -11,7 +11,7 @@ export const STEPS_OF_LOOK = 100;
 const STEPS_OF_LISTING = 40;
 const STEPS_OF_ENTRY = 3;
 
-/** The disk as one call sees it: every look is drawn from the budget of the call, whoever takes it. */
+/** The disk as one call sees it: every look is drawn from the budget of the call. */
 export function countedDisk(disk: PathFileSystem, budget: Budget): PathFileSystem {
   const look = (path: string): void => budget.spend(STEPS_OF_LOOK + (path.length >> 4));
   return {
